@@ -47,6 +47,7 @@ typedef struct StoredSession {
         int64_t first_seq,
                 last_seq; /* operations that came while it ran have first_seq < seq <= last_seq; last_seq is
                                         INT64_MAX while it runs */
+        usec_t last_seen; /* the last moment at which the store was written to while it ran (or its start) */
 } StoredSession;
 
 void stored_session_done(StoredSession *s);
