@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef MOUNTWATCH_COMMON_VERSION_H
+#define MOUNTWATCH_COMMON_VERSION_H
+
+#define MOUNTWATCH_VERSION "0.1.0"
+
+#endif

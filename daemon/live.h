@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Live sessions: from the wish to tag a process, through its start (every watch armed and read up to now), to the end
+ * (last process gone, last event taken in, stored). What has ended lives in the store only.
+ */
+#ifndef MOUNTWATCH_LIVE_H
+#define MOUNTWATCH_LIVE_H
+
+#include "daemon/core/session.h"
+#include "daemon/manager.h"
+
+#include <uthash.h>
+
+typedef struct LiveWaiter LiveWaiter;
+
+struct Live {
+        UT_hash_handle hh; /* by session->id */
+        Manager *manager;
+        Session *session; /* owned */
+        sd_event_source
+                *events_source; /* cgroup.events; NULL when the table alone carries the tag */
+        bool ending;            /* its last barrier is under way */
+        bool killed;            /* by request: the final state says so */
+        usec_t ended;           /* when the end was noticed */
+        char **alerted; /* names of watches whose first violation has been told; NULL-terminated or NULL */
+        LiveWaiter *waiters;
+};
+
+typedef struct LiveRequest {
+        pid_t pid;
+        uint64_t start_ticks; /* of pid, as checked by the caller */
+        bool has_tree;        /* pid may have children already: tag them too */
+        uid_t uid;            /* whose session it will be */
+        char *label;          /* owned by the request, like what follows */
+        bool has_policy;
+        Policy policy;
+        char **command;
+        char *cwd;
+} LiveRequest;
+
+void live_request_done(LiveRequest *r);
+
+/* `live` is NULL when r < 0 (-ESRCH: the process is gone). `missing`: names of watches that are not ready. */
+typedef void (*live_started_t)(Manager *m, int r, Live *live, Watched *const *missing,
+                               size_t n_missing, void *userdata);
+
+/* Takes what is inside the request. The callback comes later, exactly once, unless this fails. */
+int live_start(Manager *m, LiveRequest *request, live_started_t started, void *userdata);
+
+Live *live_find(Manager *m, const char *id);
+/* The session that this process is in, or NULL. */
+Live *live_of_pid(Manager *m, pid_t pid);
+size_t live_count_for(Manager *m, uid_t uid);
+
+/* The command of the session has ended with this status. */
+void live_command_ended(Live *l, int exit_status);
+/* Ends it now; its processes go on untagged. `ended` comes when the store has everything; the Live is gone then. */
+typedef void (*live_ended_t)(Manager *m, const char *id, void *userdata);
+int live_stop(Live *l, live_ended_t ended, void *userdata);
+
+/* Living members, of the sessions inside it too. The return value is how many there were. */
+int live_kill(Live *l);
+int live_freeze(Live *l, bool freeze);
+
+/* Something was not seen: by this session, by every live one. Stores it. */
+void live_add_loss(Live *l, const char *reason, const char *watch, usec_t at, usec_t until,
+                   uint64_t count);
+void live_add_loss_all(Manager *m, const char *reason, const char *watch, usec_t at, usec_t until,
+                       uint64_t count);
+
+/* Looks for sessions whose last process, or whose command, is gone. */
+void live_check_soon(Manager *m);
+void live_check_all(Manager *m);
+/* Process messages were lost: who is in a session's cgroup is its member. */
+void live_resync(Manager *m);
+
+/* Finds the sessions again that the store says were live when an earlier daemon ended. */
+int live_recover(Manager *m);
+/* At a clean stop: what happens from now on is not seen. The sessions stay live in the store. */
+void live_suspend_all(Manager *m);
+void live_free_all(Manager *m);
+
+#endif
