@@ -1,15 +1,52 @@
 # SPDX-License-Identifier: MIT
+# make help tells the targets. Nothing is looked up while this file is read, so that `make deps` works on a bare machine.
+
 ## Configure
-B ?= build
+VERSION := 0.1.0
+SAN ?=
+comma := ,
+B ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 CFLAGS ?= -O2 -g
 PKGS := libsystemd json-c sqlite3 inih
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings \
 	-Wundef -Wvla -Wimplicit-fallthrough -Wno-unused-parameter -Wno-missing-field-initializers
+# looked up when first used, and once
+once = $(eval $(1) := $(2))$($(1))
+PKG_CFLAGS = $(call once,PKG_CFLAGS,$(shell pkg-config --cflags $(PKGS)))
+PKG_LIBS = $(call once,PKG_LIBS,$(shell pkg-config --libs $(PKGS)))
 ALL_CPPFLAGS := -D_GNU_SOURCE -I. -I$(B)/gen $(CPPFLAGS)
-ALL_CFLAGS = -std=gnu11 $(WARN) $(if $(WERROR),-Werror) -fno-omit-frame-pointer $(if $(SAN),-fsanitize=$(SAN)) \
-	-pthread $(shell pkg-config --cflags $(PKGS)) $(CFLAGS) $(EXTRA_CFLAGS)
-LIBS = $(shell pkg-config --libs $(PKGS)) -pthread
+ALL_CFLAGS = -std=gnu11 $(WARN) $(if $(WERROR),-Werror) -fno-omit-frame-pointer \
+	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all) -pthread $(PKG_CFLAGS) $(CFLAGS) $(EXTRA_CFLAGS)
+LIBS = $(PKG_LIBS) -pthread
 Q := $(if $(V),,@)
+
+# where install puts things; DESTDIR goes before all of them
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+SBINDIR ?= $(PREFIX)/sbin
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+DOCDIR ?= $(DATADIR)/doc/mountwatch
+SYSCONFDIR ?= /etc
+systemd_dir = $(or $(shell pkg-config --variable=$(1) systemd 2>/dev/null),$(2))
+SYSTEMUNITDIR ?= $(call systemd_dir,systemdsystemunitdir,/lib/systemd/system)
+SYSUSERSDIR ?= $(call systemd_dir,sysusersdir,/usr/lib/sysusers.d)
+
+all: $(B)/mountwatchd $(B)/mountwatch
+
+help:
+	@echo 'make [all]          build/mountwatch and build/mountwatchd'
+	@echo 'make demo           installs what is missing, builds, shows a leaking test suite being caught (root)'
+	@echo 'make check          installs what is missing, runs every check (root; parts that cannot run say why)'
+	@echo 'make check-unit check-system check-cases check-fuzz check-install check-man analyze     the parts'
+	@echo 'make bench          measures beside fatrace, inotifywait, auditd, fapolicyd where installed (root)'
+	@echo 'make fuzz           each fuzz target for FUZZ_SECONDS=60'
+	@echo 'make deps           installs the packages that are missing (Debian), says which are (elsewhere)'
+	@echo 'make install uninstall     DESTDIR= PREFIX=$(PREFIX) SYSCONFDIR=$(SYSCONFDIR)'
+	@echo 'SAN=address,undefined WERROR=1 V=1 B=FOLDER change how it is built'
+
+deps:
+	@tests/deps.sh build test
 
 ## Build: one static library for each room, so that a test links no more than its room may use
 ROOMS := common core kernel store api sinks manager client
@@ -26,8 +63,6 @@ lib = $(B)/lib$(1).a
 DAEMON_LIBS := $(foreach r,manager sinks api store kernel core common,$(call lib,$(r)))
 CLIENT_LIBS := $(foreach r,client common,$(call lib,$(r)))
 
-all: $(B)/mountwatchd $(B)/mountwatch
-
 define room
 $(call lib,$(1)): $(call objs,$(SRC_$(1)))
 	@echo "[ AR ] $$@"
@@ -35,21 +70,41 @@ $(call lib,$(1)): $(call objs,$(SRC_$(1)))
 endef
 $(foreach r,$(ROOMS),$(eval $(call room,$(r))))
 
-$(B)/%.o: %.c
+# objects are made anew when the flags change
+$(B)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS)' | cmp -s - $@ || \
+		printf '%s\n' '$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS)' >$@
+
+$(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo "[ CC ] $<"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/common/varlink_description.o: common/io.mountwatch.varlink
 
+link = $(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@
 $(B)/mountwatchd: $(call objs,daemon/main.c) $(DAEMON_LIBS)
 	@echo "[ LD ] $@"
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(call objs,daemon/main.c) $(DAEMON_LIBS) $(LIBS)
+	$(link) $(call objs,daemon/main.c) $(DAEMON_LIBS) $(LIBS)
 $(B)/mountwatch: $(call objs,client/main.c) $(CLIENT_LIBS)
 	@echo "[ LD ] $@"
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(call objs,client/main.c) $(CLIENT_LIBS) $(LIBS)
+	$(link) $(call objs,client/main.c) $(CLIENT_LIBS) $(LIBS)
 
-## Test: tests/unit/ROOM/test_x.c links ROOM, what it may use, and cmocka
+## Test: every part goes through tests/run, which counts; tests/check.sh sums them up
+CHECK_SAN := address,undefined
+SAN_B := $(B)-$(subst $(comma),-,$(CHECK_SAN))
+SAN_MAKE = $(MAKE) --no-print-directory B=$(SAN_B) SAN=$(CHECK_SAN)
+JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+PARTS := unit system cases fuzz unit-san system-san format tidy cppcheck shellcheck install man
+C_FILES := $(wildcard common/*.[ch] client/*.[ch] daemon/*.[ch] daemon/*/*.[ch] tests/*/*.[ch] tests/unit/*/*.[ch])
+SH_FILES := $(wildcard .ci/run tests/*.sh tests/run tests/*/*.sh tests/*/run)
+
+check:
+	@tests/deps.sh build test
+	+@tests/check.sh "$(MAKE) --no-print-directory $(JOBS)" $(PARTS)
+
+# tests/unit/ROOM/test_x.c links ROOM, what it may use, the helpers beside it (other names) and cmocka
 UNIT := $(wildcard tests/unit/*/test_*.c)
 UNIT_BIN := $(patsubst %.c,$(B)/%,$(UNIT))
 USES_common := common
@@ -61,18 +116,122 @@ USES_sinks := sinks core common
 USES_manager := manager sinks api store kernel core common
 USES_client := client common
 define unit
-$(B)/tests/unit/$(1)/test_%: $(B)/tests/unit/$(1)/test_%.o $(foreach r,$(USES_$(1)),$(call lib,$(r)))
+$(B)/tests/unit/$(1)/test_%: $(B)/tests/unit/$(1)/test_%.o \
+	$(call objs,$(filter-out $(UNIT),$(wildcard tests/unit/$(1)/*.c))) $(foreach r,$(USES_$(1)),$(call lib,$(r)))
 	@echo "[ LD ] $$@"
-	$(Q)$$(CC) $$(ALL_CFLAGS) $$(LDFLAGS) -o $$@ $$^ $(if $(filter core,$(1)),,$$(LIBS)) -lcmocka
+	$$(link) $$(filter %.o %.a,$$^) $(if $(filter core,$(1)),,$$(LIBS)) -lcmocka
 endef
 $(foreach r,$(ROOMS),$(eval $(call unit,$(r))))
 .SECONDARY:
 
 check-unit: $(UNIT_BIN)
-	@set -e; for t in $^; do echo "[ RUN ] $$t"; $$t; done
+	@tests/run $(if $(SAN),unit-san,unit) tap $^
+check-system: all
+	@MW_BIN=$(B) tests/run $(if $(SAN),system-san,system) script $(or $(TESTS),$(wildcard tests/system/test_*.sh))
+check-cases: all
+	@MW_BIN=$(B) tests/run cases cases $(or $(CASES),$(CASE_FILES))
+check-unit-san:
+	+@$(SAN_MAKE) check-unit
+check-system-san:
+	+@$(SAN_MAKE) check-system
+# the developers' set of reproduction cases when it lies beside the checkout, else the copy of it
+CASE_FILES = $(or $(sort $(wildcard ../shared/cases/[0-9]*)),$(sort $(wildcard tests/cases/[0-9]*)))
 
+check-install: all
+	@tests/run install script tests/install.sh
+check-man:
+	@tests/run man script tests/man.sh
+
+check-format:
+	@tests/run format tool clang-format --dry-run -Werror $(C_FILES)
+check-tidy:
+	@tests/run tidy script tests/tidy.sh
+check-cppcheck:
+	@tests/run cppcheck tool cppcheck -q --std=c11 --enable=warning,performance,portability --inline-suppr \
+		--suppressions-list=tests/cppcheck.suppress --error-exitcode=1 -D_GNU_SOURCE -I. common client daemon
+check-shellcheck:
+	@tests/run shellcheck tool shellcheck -x $(SH_FILES)
+analyze: check-format check-tidy check-cppcheck check-shellcheck
+
+## Fuzz: tests/fuzz/fuzz_x.c, its corpus in tests/fuzz/corpus/x
+FUZZ := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_SECONDS ?= 60
+FUZZ_B := $(B)-fuzz
+FUZZ_LIBS := $(call lib,client) $(DAEMON_LIBS)
+
+check-fuzz:
+	+@$(SAN_MAKE) fuzz-replay
+fuzz-replay: $(FUZZ:%=$(B)/tests/fuzz/replay_%)
+	@tests/run fuzz tap $^
+$(B)/tests/fuzz/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/replay.o $(FUZZ_LIBS)
+	@echo "[ LD ] $@"
+	$(link) $(filter %.o,$^) $(FUZZ_LIBS) $(LIBS)
+
+fuzz:
+	+@$(MAKE) --no-print-directory B=$(FUZZ_B) CC=clang SAN=fuzzer-no-link,address,undefined fuzz-build
+	@tests/fuzz/run.sh $(FUZZ_B) $(FUZZ_SECONDS) $(FUZZ)
+fuzz-build: $(FUZZ:%=$(B)/tests/fuzz/fuzz_%)
+$(B)/tests/fuzz/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(FUZZ_LIBS)
+	@echo "[ LD ] $@"
+	$(link) -fsanitize=fuzzer,address,undefined $(filter %.o,$^) $(FUZZ_LIBS) $(LIBS)
+
+## Show and measure
+demo:
+	@tests/deps.sh build demo
+	+@$(MAKE) --no-print-directory $(JOBS) all
+	@tests/demo/demo.sh $(B)
+
+bench:
+	@tests/deps.sh build bench
+	+@$(MAKE) --no-print-directory $(JOBS) all $(B)/tests/bench/bare_reader
+	@tests/bench/bench.py --bin $(B)
+$(B)/tests/bench/%: tests/bench/%.c $(B)/flags
+	@mkdir -p $(@D)
+	@echo "[ CC ] $<"
+	$(link) $(ALL_CPPFLAGS) $<
+
+## Packaging: copies files and nothing else
+MAN1 := docs/man/mountwatch.1
+MAN5 := docs/man/mountwatch.conf.5
+MAN7 := docs/man/mountwatch-api.7
+MAN8 := docs/man/mountwatchd.8
+DOCS := README.md docs/architecture.md
+UNITS := mountwatch.service mountwatch.socket
+D = $(DESTDIR)
+
+install: all
+	install -d $(D)$(BINDIR) $(D)$(SBINDIR) $(D)$(MANDIR)/man1 $(D)$(MANDIR)/man5 $(D)$(MANDIR)/man7 $(D)$(MANDIR)/man8 \
+		$(D)$(DOCDIR) $(D)$(DATADIR)/mountwatch $(D)$(SYSTEMUNITDIR) $(D)$(SYSUSERSDIR) $(D)$(SYSCONFDIR)/mountwatch
+	install -m 755 $(B)/mountwatch $(D)$(BINDIR)/mountwatch
+	install -m 755 $(B)/mountwatchd $(D)$(SBINDIR)/mountwatchd
+	install -m 644 $(MAN1) $(D)$(MANDIR)/man1
+	install -m 644 $(MAN5) $(D)$(MANDIR)/man5
+	install -m 644 $(MAN7) $(D)$(MANDIR)/man7
+	install -m 644 $(MAN8) $(D)$(MANDIR)/man8
+	install -m 644 $(DOCS) LICENSE $(D)$(DOCDIR)
+	install -m 644 common/io.mountwatch.varlink $(D)$(DATADIR)/mountwatch
+	for u in $(UNITS); do sed 's|@SBINDIR@|$(SBINDIR)|g; s|@SYSCONFDIR@|$(SYSCONFDIR)|g' systemd/$$u >$(D)$(SYSTEMUNITDIR)/$$u; \
+		chmod 644 $(D)$(SYSTEMUNITDIR)/$$u; done
+	install -m 644 systemd/mountwatch.sysusers $(D)$(SYSUSERSDIR)/mountwatch.conf
+	[ -e $(D)$(SYSCONFDIR)/mountwatch/mountwatch.conf ] || \
+		install -m 644 systemd/mountwatch.conf $(D)$(SYSCONFDIR)/mountwatch/mountwatch.conf
+
+# the configuration stays when it was changed
+uninstall:
+	rm -f $(D)$(BINDIR)/mountwatch $(D)$(SBINDIR)/mountwatchd
+	rm -f $(D)$(MANDIR)/man1/$(notdir $(MAN1)) $(D)$(MANDIR)/man5/$(notdir $(MAN5))
+	rm -f $(D)$(MANDIR)/man7/$(notdir $(MAN7)) $(D)$(MANDIR)/man8/$(notdir $(MAN8))
+	rm -rf $(D)$(DOCDIR) $(D)$(DATADIR)/mountwatch
+	rm -f $(UNITS:%=$(D)$(SYSTEMUNITDIR)/%) $(D)$(SYSUSERSDIR)/mountwatch.conf
+	cmp -s systemd/mountwatch.conf $(D)$(SYSCONFDIR)/mountwatch/mountwatch.conf && \
+		rm $(D)$(SYSCONFDIR)/mountwatch/mountwatch.conf || true
+	[ ! -d $(D)$(SYSCONFDIR)/mountwatch ] || rmdir --ignore-fail-on-non-empty $(D)$(SYSCONFDIR)/mountwatch
+
+## Cleanup
 clean:
-	rm -rf $(B) build-*
+	rm -rf $(B) $(SAN_B) $(FUZZ_B)
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all check-unit clean
+.PHONY: all help deps check check-unit check-system check-cases check-unit-san check-system-san check-install check-man \
+	check-format check-tidy check-cppcheck check-shellcheck check-fuzz fuzz-replay fuzz fuzz-build analyze demo bench \
+	install uninstall clean FORCE

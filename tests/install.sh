@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What `make install` puts into an empty root is complete, and `make uninstall` leaves nothing of it behind.
+set -eu
+cd "$(dirname "$0")/.."
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+fail() {
+    echo "$1"
+    exit 1
+}
+
+make -s install DESTDIR="$root" PREFIX=/usr >/dev/null
+for f in usr/bin/mountwatch usr/sbin/mountwatchd usr/share/man/man1/mountwatch.1 usr/share/man/man8/mountwatchd.8 \
+    usr/share/man/man5/mountwatch.conf.5 usr/share/man/man7/mountwatch-api.7 etc/mountwatch/mountwatch.conf \
+    usr/share/mountwatch/io.mountwatch.varlink; do
+    [ -f "$root/$f" ] || fail "not installed: $f"
+done
+unit=$(find "$root" -name mountwatch.service)
+[ -n "$unit" ] || fail "no unit"
+! grep -n '@[A-Z]*@' "$unit" || fail "a placeholder is left in the unit"
+grep -q 'ExecStart=/usr/sbin/mountwatchd' "$unit" || fail "the unit starts another program"
+"$root/usr/bin/mountwatch" --help >/dev/null || fail "the installed client does not run"
+"$root/usr/bin/mountwatch" config check "$root/etc/mountwatch/mountwatch.conf" || fail "the installed configuration is refused"
+
+make -s uninstall DESTDIR="$root" PREFIX=/usr >/dev/null
+left=$(find "$root" ! -type d; find "$root" -type d -name '*mountwatch*')
+[ -z "$left" ] || fail "left behind: $left"
+
+make -s install DESTDIR="$root" PREFIX=/usr >/dev/null
+echo '# mine' >>"$root/etc/mountwatch/mountwatch.conf"
+make -s install DESTDIR="$root" PREFIX=/usr >/dev/null
+make -s uninstall DESTDIR="$root" PREFIX=/usr >/dev/null
+grep -q '# mine' "$root/etc/mountwatch/mountwatch.conf" || fail "a changed configuration was not kept"

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The man pages are what mandoc and groff understand, and name every verb, method and key that exists.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+command -v mandoc >/dev/null || { echo "mandoc is not installed"; exit 77; }
+bad=0
+pages=(docs/man/*.[1-8])
+mandoc -Tlint -Wstyle "${pages[@]}" || bad=1
+if command -v groff >/dev/null; then
+    for page in "${pages[@]}"; do
+        warnings=$(groff -mdoc -Tutf8 -ww -z "$page" 2>&1)
+        [ -z "$warnings" ] || { echo "$warnings"; bad=1; }
+    done
+fi
+
+names() { # PAGE WORD...
+    local page=$1 word
+    shift
+    for word in "$@"; do
+        grep -qE "(^|[^A-Za-z])$word([^A-Za-z]|\$)" "$page" || { echo "$page does not name '$word'"; bad=1; }
+    done
+}
+mapfile -t methods < <(sed -n 's/^method \([A-Za-z]*\).*/\1/p; s/^error \([A-Za-z]*\).*/\1/p' common/io.mountwatch.varlink)
+names docs/man/mountwatch-api.7 "${methods[@]}"
+exit $bad
