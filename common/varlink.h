@@ -18,27 +18,29 @@
 extern const char
         *const mountwatch_varlink_description; /* text of io.mountwatch.varlink, linked in */
 
-/* Collects bytes, gives messages. */
+/* Collects bytes, gives messages. data[start..size) is unread; its last `unfinished` bytes have no NUL yet. */
 typedef struct VarlinkReader {
         char *data;
-        size_t size, start, scanned, allocated, max;
+        size_t size, start, unfinished, allocated, max;
 } VarlinkReader;
 
 void varlink_reader_init(VarlinkReader *r, size_t max);
 void varlink_reader_done(VarlinkReader *r);
-/* -EMSGSIZE when a message grows past max: nothing more can be read from this peer. */
+/* -EMSGSIZE when a message grows past max: nothing more can be read from this peer. -ENOBUFS when more than max bytes of
+ * complete messages were not taken before: take them, then feed the same bytes again. */
 int varlink_reader_feed(VarlinkReader *r, const void *data, size_t size);
-/* 1 and a message (owned by the caller; always a JSON object), 0 when none is complete, -EBADMSG for what is not a JSON object. */
+/* 1 and a message (owned by the caller; always a JSON object), 0 when none is complete, -EBADMSG for what is not a JSON
+ * object in strict UTF-8, at most VARLINK_DEPTH_MAX deep: nothing more can be read from this peer. */
 int varlink_reader_next(VarlinkReader *r, json_object **ret);
 
 typedef struct VarlinkCall {
-        const char *method; /* points into the message */
-        json_object *
-                parameters; /* borrowed; never NULL after a successful parse when the message had them; else NULL */
+        const char *method;      /* points into the message */
+        json_object *parameters; /* borrowed; an object, or NULL when the message had none */
         bool oneway, more, upgrade;
 } VarlinkCall;
 
-/* -EBADMSG: not a call (unknown member, wrong type, two flags). */
+/* -EBADMSG: not a call (unknown member, wrong type, two flags). A null member is an absent one; members of vendors, whose
+ * names have a dot, are passed over. Likewise for replies, and there for an error that continues. */
 int varlink_call_parse(json_object *message, VarlinkCall *ret);
 
 typedef struct VarlinkReply {
