@@ -5,6 +5,7 @@
  */
 #include "daemon/intake.h"
 #include "daemon/alert.h"
+#include "daemon/auto_session.h"
 #include "daemon/barrier.h"
 #include "daemon/core/attribution.h"
 #include "daemon/kernel/cgroup.h"
@@ -43,6 +44,8 @@ void intake_processes(Manager *m) {
                 case PROC_EXEC:
                         r = process_table_exec(m->processes, e->pid, e->at,
                                                e->has_details ? &e->details : NULL);
+                        if (auto_session_is_wanted(m))
+                                auto_session_consider(m, e);
                         break;
                 case PROC_UID:
                         r = process_table_setuid(m->processes, e->pid, e->at, e->uid);
@@ -119,8 +122,11 @@ static Process *find_author(Manager *m, const Change *c) {
         if (c->pid <= 0)
                 return NULL;
         p = process_table_author(m->processes, c->pid, c->author_gone, c->not_before, c->read_at);
-        if (!p && !c->author_gone)
-                p = author_learn(m, c->pid);
+        if ((!p || !p->image || !p->image->program) && !c->author_gone) {
+                Process *learned = author_learn(m, c->pid);
+
+                p = learned ? learned : p;
+        }
         return p;
 }
 

@@ -94,6 +94,17 @@ static void live_store(Live *l) {
                 manager_store_written(l->manager);
 }
 
+void live_store_all(Manager *m) {
+        Live *l, *next;
+
+        HASH_ITER(hh, m->live, l, next) {
+                int r = store_put_session(m->store, l->session);
+
+                if (r < 0)
+                        manager_store_failed(m, r);
+        }
+}
+
 void live_add_loss(Live *l, const char *reason, const char *watch, usec_t at, usec_t until,
                    uint64_t count) {
         if (session_add_loss(l->session, reason, watch, at, until, count) < 0)
@@ -179,18 +190,21 @@ static int follow_cgroup(Live *l) {
         return 0;
 }
 
-static int tag_root(Live *l, bool has_tree) {
+static int tag_root(Live *l, bool automatic) {
         Session *s = l->session;
         Manager *m = l->manager;
         Process *p;
+        ProcStat st;
         int r;
 
         intake_processes(m);
         p = intake_learn(m, s->root_pid);
         if (!p)
                 return -ESRCH;
-        if (p->image->start_ticks != s->root_start_ticks)
+        if (proc_read_stat(s->root_pid, &st) < 0 || st.start_ticks != s->root_start_ticks)
                 return -ESRCH;
+        if (p->session && automatic)
+                return -EALREADY;
         if (p->session) {
                 s->outer = p->session;
                 if (s->outer->has_policy) {
@@ -209,7 +223,8 @@ static int tag_root(Live *l, bool has_tree) {
                                 s->id, strerror(-r));
         }
         process_table_tag(m->processes, p, s);
-        if (has_tree)
+        /* asked after the tag is on: what is forked from now on inherits it */
+        if (proc_has_children(s->root_pid))
                 tag_descendants(l);
         if (s->cgroup) {
                 r = follow_cgroup(l);
@@ -255,7 +270,7 @@ static int live_begin(Manager *m, LiveRequest *q, Live **ret) {
         if (r < 0)
                 return r;
         HASH_ADD_STR(m->live, session->id, l);
-        r = tag_root(l, q->has_tree);
+        r = tag_root(l, q->automatic);
         if (r < 0) {
                 process_table_untag_all(m->processes, l->session, l->session->outer);
                 if (l->session->cgroup)
@@ -463,6 +478,12 @@ static bool cgroup_has_members(Live *l) {
         for (size_t i = 0; i < n; i++)
                 tag(l, pids[i]);
         return true;
+}
+
+/* Start times that were computed from a fork message may be one tick off (connector.h). */
+static bool process_is(const Process *p, uint64_t start_ticks) {
+        return p->image && p->image->start_ticks + 1 >= start_ticks &&
+                p->image->start_ticks <= start_ticks + 1;
 }
 
 static void live_check(Live *l) {

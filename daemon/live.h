@@ -29,8 +29,8 @@ struct Live {
 typedef struct LiveRequest {
         pid_t pid;
         uint64_t start_ticks; /* of pid, as checked by the caller */
-        bool has_tree;        /* pid may have children already: tag them too */
         uid_t uid;            /* whose session it will be */
+        bool automatic;       /* not when the process is in a session by then: -EALREADY */
         char *label;          /* owned by the request, like what follows */
         bool has_policy;
         Policy policy;
@@ -67,6 +67,9 @@ void live_add_loss(Live *l, const char *reason, const char *watch, usec_t at, us
                    uint64_t count);
 void live_add_loss_all(Manager *m, const char *reason, const char *watch, usec_t at, usec_t until,
                        uint64_t count);
+
+/* Writes the counts of every live session, so that a daemon killed later has told the truth so far. */
+void live_store_all(Manager *m);
 
 /* Looks for sessions whose last process, or whose command, is gone. */
 void live_check_soon(Manager *m);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/manager.h"
+#include "daemon/auto_session.h"
 #include "daemon/barrier.h"
 #include "daemon/intake.h"
 #include "daemon/kernel/cgroup.h"
@@ -41,6 +42,7 @@ static int on_flush(sd_event_source *source, uint64_t usec, void *userdata) {
         Manager *m = userdata;
         int r;
 
+        live_store_all(m);
         r = store_flush(m->store);
         if (r < 0)
                 manager_store_failed(m, r);
@@ -137,7 +139,7 @@ void manager_update_demand(Manager *m) {
         /* before the marks: the author of the first event must be known */
         DL_FOREACH(m->watches, w)
         wanted |= watch_is_wanted(w);
-        wanted |= m->starting > 0 || m->live;
+        wanted |= m->starting > 0 || m->live || auto_session_is_wanted(m);
         if (wanted)
                 connector_begin(m);
         DL_FOREACH(m->watches, w)
@@ -240,6 +242,7 @@ int manager_reload(Manager *m, ConfigProblems *problems) {
                 (void) api_server_set_group(m->api, config->group ? config->group : "mountwatch");
                 (void) config_free(m->config);
                 m->config = TAKE_PTR(config);
+                manager_update_demand(m);
                 log_info("configuration read again: %zu watches", m->config->n_watches);
         }
         (void) sd_notify(false, "READY=1");

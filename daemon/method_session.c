@@ -129,7 +129,6 @@ void method_start_session(ApiCall *call, const Peer *peer, json_object *paramete
         Manager *m = userdata;
         LiveRequest q = {
                 .pid = (pid_t) parameter_int(parameters, "pid", peer->pid),
-                .has_tree = true,
                 .uid = peer->uid,
         };
         int r;
@@ -251,11 +250,22 @@ static void answer_by_id(Manager *m, ApiCall *call, const char *id) {
         stored_session_done(&s);
 }
 
+static void on_stopped(Manager *m, const char *id, void *userdata) {
+        _cleanup_(api_call_unrefp) ApiCall *call = userdata;
+
+        answer_by_id(m, call, id);
+}
+
 static void on_caught_up(Manager *m, Watched *const *missing, size_t n_missing, void *userdata) {
         _cleanup_(wait_freep) Wait *w = userdata;
+        Live *l;
 
         live_check_all(m);
-        answer_by_id(m, w->call, w->id);
+        l = live_find(m, w->id);
+        if (l && l->ending && live_stop(l, on_stopped, w->call) >= 0)
+                w->call = NULL;
+        else
+                answer_by_id(m, w->call, w->id);
 }
 
 /* Its last operations are still on their way: the answer comes behind them. */
@@ -284,12 +294,6 @@ void method_finish_session(ApiCall *call, const Peer *peer, json_object *paramet
                 (void) wait_free(w);
                 answer_by_id(m, call, id);
         }
-}
-
-static void on_stopped(Manager *m, const char *id, void *userdata) {
-        _cleanup_(api_call_unrefp) ApiCall *call = userdata;
-
-        answer_by_id(m, call, id);
 }
 
 void method_stop_session(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata) {

@@ -28,6 +28,8 @@ int proc_parse_cmdline(const char *data, size_t size, char ***ret);
 int proc_read_stat(pid_t pid, ProcStat *ret);
 /* Everything; the program reference belongs to the caller. Fields that cannot be read (kernel threads) stay NULL. */
 int proc_read_details(pid_t pid, ProcessDetails *ret);
+/* Whether any thread of it has children (CONFIG_PROC_CHILDREN); true when that cannot be told. */
+bool proc_has_children(pid_t pid);
 /* All pids of the machine, in no order. The caller frees. */
 int proc_list(pid_t **ret, size_t *ret_n);
 
