@@ -8,23 +8,12 @@
 #ifndef MOUNTWATCH_COMMON_OPERATION_JSON_H
 #define MOUNTWATCH_COMMON_OPERATION_JSON_H
 
+#include "common/json_member.h"
 #include "common/operation.h"
+#include "common/path_text.h"
+#include "common/time_text.h"
 
 #include <json-c/json.h>
-
-/* "2026-11-30T18:35:54.123456Z" */
-#define TIME_TEXT_MAX 32
-char *time_to_text(usec_t t, char buffer[static TIME_TEXT_MAX]);
-/* RFC 3339 with any offset and fraction. -EINVAL. */
-int time_from_text(const char *s, usec_t *ret);
-
-/* Adds `key` as text (bytes that are not UTF-8, control characters and backslashes of such a text as \xNN) and, when it is not
- * UTF-8, `key`Raw in base64. A NULL path adds nothing. */
-int json_add_path(json_object *object, const char *key, const char *path);
-/* The bytes of `key`Raw when it is there, else of `key`. NULL in *ret when neither is. The caller frees. */
-int json_get_path(json_object *object, const char *key, char **ret);
-/* The text form alone, for people; allocated. Control characters are escaped, valid UTF-8 stays. */
-char *path_to_text(const char *path);
 
 json_object *process_info_to_json(const ProcessInfo *p);
 int process_info_from_json(json_object *o, ProcessInfo *ret);
