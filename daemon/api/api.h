@@ -12,12 +12,10 @@
 #include <sys/types.h>
 #include <systemd/sd-event.h>
 
-#define API_CONNECTIONS_MAX 256
+#define API_CONNECTIONS_MAX 256        /* the last 16 are root's */
 #define API_CONNECTIONS_PER_UID_MAX 64 /* root is not counted */
-#define API_QUEUE_MAX \
-        (8 * 1024 *   \
-         1024) /* bytes of output a slow reader may owe; beyond: a stream drops and counts, a
-                                           call's connection is closed */
+/* Bytes of output a slow reader may owe; beyond: a stream drops and counts, a call's connection is closed. */
+#define API_QUEUE_MAX (8 * 1024 * 1024)
 
 typedef struct ApiServer ApiServer;
 typedef struct ApiCall ApiCall;
@@ -34,7 +32,8 @@ typedef struct Peer {
  * description (unknown and missing ones, and wrong types, have been answered with InvalidParameter).
  *
  * It answers with exactly one api_call_reply()/api_call_error() now or later; a reference keeps the call alive until
- * then. A call whose peer went away stays valid and its answers go nowhere.
+ * then, and `peer` and `parameters` with it. A call whose peer went away stays valid and its answers go nowhere. A call whose
+ * last reference is dropped without an answer is answered with Unavailable.
  */
 typedef void (*api_method_t)(ApiCall *call, const Peer *peer, json_object *parameters,
                              void *userdata);
@@ -57,17 +56,20 @@ size_t api_call_pending(const ApiCall *c);
 void api_call_set_on_drained(ApiCall *c, void (*f)(ApiCall *c, void *userdata), void *userdata);
 
 /* Each consumes `parameters` (may be NULL). `continues`: one of several replies of a `more` call. -ENOBUFS when the peer owes
- * more than API_QUEUE_MAX: the reply was dropped (continues) or the connection closed (final). */
+ * more than API_QUEUE_MAX: the reply was dropped (continues) or the connection closed (final). -EMSGSIZE: a final reply that is
+ * larger than that by itself; LimitReached was sent in its place. -EINVAL: continues, but the call did not ask for more. */
 int api_call_reply(ApiCall *c, json_object *parameters, bool continues);
 /* error without a dot is taken as one of io.mountwatch. */
 int api_call_error(ApiCall *c, const char *error, json_object *parameters);
 
 /* Listens on `path` (a stale socket is replaced, a live one is -EADDRINUSE; mode 0666, since peer credentials decide), or on
- * `listen_fd` when it is not -1 (socket activation). `group`: name of the privileged group, or NULL. */
+ * `listen_fd` when it is not -1 (socket activation; taken on success). `group`: name of the privileged group, or NULL; one
+ * that does not exist has no members. */
 int api_server_new(sd_event *event, const char *path, int listen_fd, const char *group,
                    const ApiMethod *methods, size_t n_methods, void *userdata, ApiServer **ret);
 ApiServer *api_server_free(ApiServer *s);
 DEFINE_CLEANUP(ApiServer *, api_server_free)
+/* Holds for the peers that are connected, too (not for calls that run). -ESRCH: no such group, only root is privileged. */
 int api_server_set_group(ApiServer *s, const char *group);
 
 #endif
