@@ -21,6 +21,9 @@ typedef struct ProcessTable ProcessTable;
 
 #define PROCESS_KEEP_NSEC (30 * NSEC_PER_SEC)
 #define PROCESS_EXITED_MAX 65536 /* exited processes kept at most; older ones go first */
+#define PROCESS_DEPTH_MAX \
+        1024 /* images in a chain of parents. A longer one (a process that goes on by forking for ever) is shortened in
+                its middle: the child hangs on the image PROCESS_DEPTH_MAX / 2 from the top, and its ppid is not the pid of that */
 
 /* What an execve left behind: refcounted, shared by all forks of the process. NULL fields are "unknown". */
 struct Program {
@@ -38,6 +41,7 @@ struct Image {
         uint64_t start_ticks;
         uid_t uid;
         int64_t store_id; /* 0 until the store has it */
+        unsigned depth;   /* how many images are above it */
 };
 
 struct Process {
@@ -66,7 +70,9 @@ typedef struct ProcessDetails {
         Program *program; /* reference, or NULL */
 } ProcessDetails;
 
-/* Called when the membership count of a session changes to zero or a member is gone; never while iterating. */
+/* Called when the number of living members of a session has come down to zero: as the last thing that a function of the table
+ * does, so it may call the table and free the session (untagged with process_table_untag_all() before). Members of inner
+ * sessions are not members. Not called by process_table_untag_all() itself. */
 typedef void (*process_session_empty_t)(Session *session, void *userdata);
 
 int process_table_new(process_session_empty_t on_empty, void *userdata, ProcessTable **ret);
@@ -74,15 +80,18 @@ ProcessTable *process_table_free(ProcessTable *t);
 DEFINE_CLEANUP(ProcessTable *, process_table_free)
 
 /* The connector's words. A fork of an unknown parent makes an untagged child with an unknown image. `start_ticks` 0
- * is "unknown". Negative errno only for lack of memory. */
+ * is "unknown"; two that differ by one tick are the same (the connector's are computed). A fork to a number that somebody
+ * living has: that one was reaped, its exit message is on its way. An exec without details is of a process that was gone when
+ * /proc was read: its new image has no program. Negative errno only for lack of memory. */
 int process_table_fork(ProcessTable *t, pid_t parent, pid_t child, nsec_t at, uint64_t start_ticks);
 int process_table_exec(ProcessTable *t, pid_t pid, nsec_t at,
                        const ProcessDetails *details /* or NULL */);
 int process_table_setuid(ProcessTable *t, pid_t pid, nsec_t at, uid_t uid);
 void process_table_exit(ProcessTable *t, pid_t pid, nsec_t at);
 
-/* Learns of a living process from /proc: adds it, or completes it, or (another start time) replaces a recycled number.
- * The parent should have been learned before. *ret is borrowed and valid until the process is forgotten. */
+/* Learns of a living process from /proc: adds it (as a member of its parent's session), or completes it, or (another start
+ * time) replaces a recycled number. The parent should have been learned before. When its exit is known already, *ret is the
+ * exited one. *ret is borrowed and valid until the process is forgotten. */
 int process_table_learn(ProcessTable *t, const ProcessDetails *details, nsec_t now, Process **ret);
 
 /* The living process of that number, or NULL. */
@@ -90,14 +99,18 @@ Process *process_table_find(ProcessTable *t, pid_t pid);
 
 /* The author of an event: the process that had `pid` between `not_before` and `read_at`. `gone`: it had been reaped when
  * the event was read, so a process that lived on past read_at is not it. When two fit, the later one, unless gone says
- * otherwise. NULL when the table has never heard of it. */
+ * otherwise. The one that had the number last when none fits. NULL when the table has never heard of it. */
 Process *process_table_author(ProcessTable *t, pid_t pid, bool gone, nsec_t not_before,
                               nsec_t read_at);
 
-/* Tags and untags. Tagging a process that is in another session moves it (innermost wins). */
-void process_table_tag(ProcessTable *t, Process *p, Session *session);
-/* Takes every process, living or gone, out of `session` and into `heir` (or NULL). */
-void process_table_untag_all(ProcessTable *t, Session *session, Session *heir);
+/* The moment of the exit of the youngest process that PROCESS_EXITED_MAX has cost its place before its time, or 0. An author
+ * that is not found, of an event from before that moment, may have been known. */
+nsec_t process_table_horizon(const ProcessTable *t);
+
+/* Tags and untags (NULL). Tagging a process that is in another session moves it (innermost wins). -ENOMEM: nothing changed. */
+int process_table_tag(ProcessTable *t, Process *p, Session *session);
+/* Takes every process, living or gone, out of `session` and into `heir` (or NULL). -ENOMEM (with an heir): nothing changed. */
+int process_table_untag_all(ProcessTable *t, Session *session, Session *heir);
 size_t process_table_count(const ProcessTable *t, const Session *session); /* living members */
 
 /* Calls `f` for every living member. `f` must not change the table. */
@@ -106,7 +119,7 @@ void process_table_foreach(ProcessTable *t, const Session *session,
 
 /* Forgets what exited more than PROCESS_KEEP_NSEC ago. */
 void process_table_expire(ProcessTable *t, nsec_t now);
-/* Forgets everything that is in no session (used when the last session ends). */
+/* Forgets everything that is in no session (used when the last session ends). Images live on where they are referenced. */
 void process_table_clear_untagged(ProcessTable *t);
 
 #endif
