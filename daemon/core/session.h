@@ -8,7 +8,9 @@
 
 #include "common/operation.h"
 
-#define SESSION_LOSSES_MAX 64 /* further ones are folded into the last of the same reason */
+#define SESSION_LOSSES_MAX \
+        64 /* further ones are folded into the last of the same reason, whose watch then becomes NULL;
+              a reason (there are a few words) that is not among them yet is added all the same */
 
 typedef struct CreatedSet CreatedSet;
 
@@ -44,7 +46,8 @@ static inline bool session_is_live(const Session *s) {
         return s->state == SESSION_ACTIVE || s->state == SESSION_LINGERING;
 }
 
-/* Losses of the same reason and watch are one, with their counts added and their spans joined. */
+/* Losses of the same reason and watch are one, with their counts added (unknown and some are unknown) and their spans
+ * joined. `until` before `at` is a moment. */
 int session_add_loss(Session *s, const char *reason, const char *watch, usec_t at, usec_t until,
                      uint64_t count);
 static inline bool session_is_complete(const Session *s) {
@@ -52,8 +55,9 @@ static inline bool session_is_complete(const Session *s) {
 }
 Verdict session_verdict(const Session *s);
 
-/* Remembers that the session made `object` under `path`; `created` says whether the object now at `path` is that one.
- * Object 0 (unknown) matches any. forget: the name is gone, or leads to something else now. */
+/* Remembers that the session made `object` under `path`; `has` says whether the object now at `path` is that one.
+ * Object 0 (unknown) matches any. forget: the name is gone, or leads to something else now. -ENOSPC when CREATED_MAX are
+ * remembered: later writes to this one will look like writes to something that was there before. */
 int session_remember_created(Session *s, const char *path, uint64_t object);
 bool session_has_created(const Session *s, const char *path, uint64_t object);
 void session_forget_created(Session *s, const char *path);
