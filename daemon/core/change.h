@@ -17,6 +17,7 @@ typedef struct Change {
         uint64_t
                 object; /* identity of the changed object (a hash of its file handle); 0 is "unknown" */
         bool replaced;
+        bool linked;   /* OP_CREATE: a hard link, the object was there before under another name */
         bool inferred; /* the author was concluded, not told by the kernel */
         pid_t pid;     /* thread group id from the event; 0 is "unknown" */
         bool author_gone; /* the author had been reaped before the event was read: a living process with this
