@@ -2,7 +2,6 @@
 # make help tells the targets. Nothing is looked up while this file is read, so that `make deps` works on a bare machine.
 
 ## Configure
-VERSION := 0.1.0
 SAN ?=
 comma := ,
 B ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
