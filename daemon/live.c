@@ -488,8 +488,7 @@ static bool process_is(const Process *p, uint64_t start_ticks) {
 
 static void live_check(Live *l) {
         Process *root = process_table_find(l->manager->processes, l->session->root_pid);
-        bool root_lives =
-                root && root->image && root->image->start_ticks == l->session->root_start_ticks;
+        bool root_lives = root && process_is(root, l->session->root_start_ticks);
 
         if (l->ending)
                 return;
