@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.." || exit 1
 command -v mandoc >/dev/null || { echo "mandoc is not installed"; exit 77; }
 bad=0
 pages=(docs/man/*.[1-8])
-mandoc -Tlint -Wstyle "${pages[@]}" || bad=1
+mandoc -Tlint -Wwarning "${pages[@]}" || bad=1
 if command -v groff >/dev/null; then
     for page in "${pages[@]}"; do
         warnings=$(groff -mdoc -Tutf8 -ww -z "$page" 2>&1)
