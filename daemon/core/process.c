@@ -444,12 +444,12 @@ Process *process_table_find(ProcessTable *t, pid_t pid) {
 
 Process *process_table_author(ProcessTable *t, pid_t pid, bool gone, nsec_t not_before,
                               nsec_t read_at) {
-        Entry *e = entry_at(t, pid, read_at), *alive = NULL, *last = e;
+        Entry *alive = NULL;
 
-        for (; e; e = e->older) {
+        for (Entry *e = entry_at(t, pid, read_at); e; e = e->older) {
                 const Process *p = &e->process;
 
-                if (p->died != 0 && p->died < not_before)
+                if (p->died != 0 && p->died + PROCESS_SLACK_NSEC < not_before)
                         break;
                 if (!gone || (p->died != 0 && p->died <= read_at))
                         return &e->process;
@@ -457,10 +457,7 @@ Process *process_table_author(ProcessTable *t, pid_t pid, bool gone, nsec_t not_
                         alive = e;
         }
         /* reaped, yet alive as far as we know: its exit message is still on its way */
-        if (alive)
-                return &alive->process;
-        /* exited too early: of a process whose first thread ended before the others only the former's exit is told */
-        return last ? &last->process : NULL;
+        return alive ? &alive->process : NULL;
 }
 
 nsec_t process_table_horizon(const ProcessTable *t) {

@@ -20,6 +20,7 @@ typedef struct Process Process;
 typedef struct ProcessTable ProcessTable;
 
 #define PROCESS_KEEP_NSEC (30 * NSEC_PER_SEC)
+#define PROCESS_SLACK_NSEC (NSEC_PER_SEC / 10)
 #define PROCESS_EXITED_MAX 65536 /* exited processes kept at most; older ones go first */
 #define PROCESS_DEPTH_MAX \
         1024 /* images in a chain of parents. A longer one (a process that goes on by forking for ever) is shortened in
@@ -99,7 +100,8 @@ Process *process_table_find(ProcessTable *t, pid_t pid);
 
 /* The author of an event: the process that had `pid` between `not_before` and `read_at`. `gone`: it had been reaped when
  * the event was read, so a process that lived on past read_at is not it. When two fit, the later one, unless gone says
- * otherwise. The one that had the number last when none fits. NULL when the table has never heard of it. */
+ * otherwise. NULL when the table has never heard of it, or only of one that exited PROCESS_SLACK_NSEC before not_before (which
+ * another thread stamped, perhaps a moment late). */
 Process *process_table_author(ProcessTable *t, pid_t pid, bool gone, nsec_t not_before,
                               nsec_t read_at);
 
