@@ -94,8 +94,8 @@ json_object *view_live(Live *l) {
         return o;
 }
 
-static json_object *view_watch(const WatchSpec *spec, Scope scope, const Coverage *coverage,
-                               const WatcherStatus *now) {
+static json_object *view_watch(const WatchSpec *spec, Scope scope, Untagged untagged,
+                               const Coverage *coverage, const WatcherStatus *now) {
         json_object *o = json_object_new_object();
 
         if (!o)
@@ -104,7 +104,7 @@ static json_object *view_watch(const WatchSpec *spec, Scope scope, const Coverag
         add_text(o, "path", spec->path);
         add_string(o, "scope", scope_to_string(scope));
         add_string(o, "policy", policy_to_string(spec->policy));
-        add_string(o, "untagged", untagged_to_string(spec->untagged));
+        add_string(o, "untagged", untagged_to_string(untagged));
         add_string(o, "state", watcher_state_to_string(now->state));
         add_string(o, "tier", tier_to_string(now->tier));
         if (now->fstype[0])
@@ -118,12 +118,14 @@ static json_object *view_watch(const WatchSpec *spec, Scope scope, const Coverag
 }
 
 json_object *view_watched(const Watched *w) {
-        return view_watch(w->spec, w->status.scope, &w->status.coverage, &w->status);
+        return view_watch(w->spec, w->status.scope, w->spec->untagged, &w->status.coverage,
+                          &w->status);
 }
 
 json_object *view_stored_watch(Manager *m, const StoredWatch *w) {
         static const WatcherStatus unknown = {.state = WATCHER_IDLE};
         const Watched *now = watched_find(m, w->spec->name);
 
-        return view_watch(w->spec, w->scope, &w->coverage, now ? &now->status : &unknown);
+        return view_watch(w->spec, w->scope, now ? now->spec->untagged : UNTAGGED_IGNORE,
+                          &w->coverage, now ? &now->status : &unknown);
 }
