@@ -38,9 +38,10 @@ static int make_database(const char *path) {
 }
 
 static int open_database(Store *s) {
-        int code = sqlite3_open_v2(s->path, &s->db,
-                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
-                                   NULL);
+        int code =
+                sqlite3_open_v2(s->path, &s->db,
+                                SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+                                NULL);
 
         if (code != SQLITE_OK)
                 return s->db ? statement_errno(s, code) : -ENOMEM;
@@ -92,7 +93,7 @@ Store *store_close(Store *s) {
 }
 
 static int run(Store *s, StatementSlot slot, const char *sql) {
-        _cleanup_(statement_done) Statement st = { 0 };
+        _cleanup_(statement_done) Statement st = {0};
         int r = statement_open(s, slot, sql, &st);
 
         if (r >= 0)

@@ -144,36 +144,56 @@ static int set_pragmas(Store *s) {
         return execute(s, pragmas);
 }
 
-/* The key has to be the same for as long as the hashes in `trace` live. */
-static int load_hash_key(Store *s) {
+/* 1, or 0 when the database has none yet. */
+static int read_hash_key(Store *s) {
         sqlite3_stmt *stmt = NULL;
-        HashKey key;
-        int code, r = 0;
+        int code = sqlite3_prepare_v2(s->db, "SELECT value FROM store WHERE key = 'hash-key'", -1,
+                                      &stmt, NULL);
+        int r;
 
-        if (getrandom(&key, sizeof key, 0) != (ssize_t) sizeof key)
-                return -EIO;
-        code = sqlite3_prepare_v2(s->db, "INSERT OR IGNORE INTO store VALUES('hash-key', ?)", -1,
-                                  &stmt, NULL);
-        if (code == SQLITE_OK) {
-                (void) sqlite3_bind_blob(stmt, 1, &key, sizeof key, SQLITE_STATIC);
-                code = sqlite3_step(stmt);
-        }
-        r = statement_errno(s, code);
-        (void) sqlite3_finalize(stmt);
-        if (r < 0)
-                return r;
-
-        stmt = NULL;
-        code = sqlite3_prepare_v2(s->db, "SELECT value FROM store WHERE key = 'hash-key'", -1,
-                                  &stmt, NULL);
         if (code == SQLITE_OK)
                 code = sqlite3_step(stmt);
-        if (code == SQLITE_ROW && sqlite3_column_bytes(stmt, 0) == (int) sizeof key)
-                memcpy(&s->hash_key, sqlite3_column_blob(stmt, 0), sizeof key);
-        else
-                r = code == SQLITE_ROW || code == SQLITE_DONE ? -EUCLEAN : statement_errno(s, code);
+        r = statement_errno(s, code);
+        if (code == SQLITE_ROW) {
+                r = 1;
+                if (sqlite3_column_bytes(stmt, 0) == (int) sizeof s->hash_key)
+                        memcpy(&s->hash_key, sqlite3_column_blob(stmt, 0), sizeof s->hash_key);
+                else
+                        r = -EUCLEAN;
+        }
         (void) sqlite3_finalize(stmt);
         return r;
+}
+
+static int write_hash_key(Store *s, const HashKey *key) {
+        sqlite3_stmt *stmt = NULL;
+        int code = sqlite3_prepare_v2(s->db, "INSERT INTO store VALUES('hash-key', ?)", -1, &stmt,
+                                      NULL);
+        int r;
+
+        if (code == SQLITE_OK)
+                code = sqlite3_bind_blob(stmt, 1, key, sizeof *key, SQLITE_STATIC);
+        if (code == SQLITE_OK)
+                code = sqlite3_step(stmt);
+        r = statement_errno(s, code);
+        (void) sqlite3_finalize(stmt);
+        return r;
+}
+
+/* The key has to be the same for as long as the hashes in `trace` live. */
+static int load_hash_key(Store *s) {
+        HashKey key;
+        int r = read_hash_key(s);
+
+        if (r != 0)
+                return r;
+        if (getrandom(&key, sizeof key, 0) != (ssize_t) sizeof key)
+                return -EIO;
+        r = write_hash_key(s, &key);
+        if (r < 0)
+                return r;
+        s->hash_key = key;
+        return 0;
 }
 
 /*
