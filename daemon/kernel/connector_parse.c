@@ -10,9 +10,9 @@
 #define EVENT_HEADER_SIZE offsetof(struct proc_event, event_data)
 
 typedef struct Message {
-        struct cn_msg head;
         struct proc_event event; /* zeros where the kernel's is shorter */
         size_t event_size;
+        struct cn_msg head;
 } Message;
 
 /* Takes one message off [*p, end). 1: *ret is set, 0: nothing left, -ENODATA: a message of another kind. */

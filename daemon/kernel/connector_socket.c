@@ -7,6 +7,7 @@
 #include <linux/netlink.h>
 #include <stddef.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include "daemon/kernel/connector_socket.h"
 
@@ -77,17 +78,22 @@ int connector_socket_open(int *ret, uint32_t *ret_token) {
 }
 
 static int request(int fd, uint32_t token, enum proc_cn_mcast_op op) {
-        struct {
-                struct nlmsghdr netlink;
-                struct cn_msg head;
-                uint32_t op;
-        } m = {
-                .netlink = {.nlmsg_len = sizeof(m), .nlmsg_type = NLMSG_DONE},
-                .head = {.id = {CN_IDX_PROC, CN_VAL_PROC}, .ack = token, .len = sizeof(m.op)},
-                .op = op,
+        struct cn_msg head = {
+                .id = {CN_IDX_PROC, CN_VAL_PROC},
+                .ack = token,
+                .len = sizeof(op),
+        };
+        struct nlmsghdr netlink = {
+                .nlmsg_len = NLMSG_HDRLEN + sizeof(head) + sizeof(op),
+                .nlmsg_type = NLMSG_DONE,
+        };
+        const struct iovec parts[] = {
+                {&netlink, sizeof(netlink)},
+                {&head, sizeof(head)},
+                {&op, sizeof(op)},
         };
 
-        if (send(fd, &m, sizeof(m), 0) < 0)
+        if (writev(fd, parts, ELEMENTSOF(parts)) < 0)
                 return errno == ECONNREFUSED ? -ENOENT : -errno;
         return 0;
 }

@@ -43,7 +43,7 @@ int textfile_read_all_at(int dirfd, const char *name, size_t max, char **ret, si
                 return -errno;
 
         for (;;) {
-                size_t k;
+                size_t k = 0;
                 char *grown;
                 int r;
 
