@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What was read from a fanotify descriptor and is being worked on: the records of one read(), and of further ones while
+ * somebody needs to look ahead. Pidfds are looked at and closed here; a descriptor of an object stays in its record and is
+ * closed by batch_read() and batch_done().
+ */
+#ifndef MOUNTWATCH_KERNEL_BATCH_H
+#define MOUNTWATCH_KERNEL_BATCH_H
+
+#include "daemon/kernel/fan_decode.h"
+
+typedef struct Record {
+        FanRecord fan;
+        uint64_t at_id, to_id, child_id; /* fan_handle_id() of the three handles */
+        bool author_gone;                /* reaped before the record was read */
+        bool done;                       /* was worked on together with an earlier one */
+        nsec_t not_before, read_at;
+        usec_t at;
+} Record;
+
+typedef struct Batch {
+        int fd; /* not owned */
+        unsigned char *buffer;
+        size_t used;
+        Record *records;
+        size_t n, allocated;
+        nsec_t empty_at; /* CLOCK_MONOTONIC, before a read that found the queue's end */
+        usec_t empty_at_wall;
+        bool drained; /* the last read left nothing behind */
+} Batch;
+
+nsec_t clock_nsec(void); /* CLOCK_MONOTONIC */
+usec_t clock_usec(void); /* CLOCK_REALTIME */
+
+int batch_init(Batch *b, int fd);
+void batch_done(Batch *b);
+/* Forgets the records and reads once. Returns 1 when there is something, 0 when the queue is empty, or what read() failed
+ * with (one event is lost then, the next call goes on); -EBADMSG: what came was no sequence of records. */
+int batch_read(Batch *b);
+/* The same, but adds to the records. 0 as well when there is no room. Records move: indices stay, pointers do not. */
+int batch_read_more(Batch *b);
+
+#endif

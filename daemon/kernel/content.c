@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/kernel/content.h"
+
+/* File times come from a clock that ticks every 1 to 10 ms (before 6.13 for everything, later for most). */
+#define TICK_SLACK_NSEC (20 * (int64_t) NSEC_PER_USEC * 1000)
+/* A server's clock is a little off. */
+#define NOW_SLACK_NSEC (2 * (int64_t) NSEC_PER_SEC)
+
+static bool same_as_known(const Node *object, const GroundStat *s) {
+        return object->size == s->size && object->mtime == s->mtime;
+}
+
+void content_settle(Node *object, const GroundStat *s) {
+        object->size = s->size;
+        object->mtime = s->mtime;
+        object->content = CONTENT_KNOWN;
+}
+
+/* Wall clock before which the record's event cannot have been. */
+static int64_t earliest(const Record *rec) {
+        return (int64_t) (rec->at * NSEC_PER_USEC) - (int64_t) (rec->read_at - rec->not_before);
+}
+
+/* An mtime that a write between the last empty queue and now cannot have given. */
+static bool is_set_time(int64_t mtime, const Record *rec) {
+        return mtime > (int64_t) (rec->at * NSEC_PER_USEC) + NOW_SLACK_NSEC ||
+                mtime < earliest(rec) - NOW_SLACK_NSEC;
+}
+
+/* The record changed nothing: same size, and a write would have made the old mtime younger. Two writes in one tick of the
+ * clock have the same mtime. A share may tell of a new mtime only later. */
+static bool is_untouched(const Ground *g, const Node *object, const GroundStat *s,
+                         const Record *rec) {
+        if (object->size == 0 && s->size == 0)
+                return true;
+        return !g->remote && same_as_known(object, s) && s->mtime < earliest(rec) - TICK_SLACK_NSEC;
+}
+
+ContentChange content_modified(Ground *g, Node *object, const Record *rec) {
+        ContentChange change = CONTENT_CHANGED;
+        bool known, closed = rec->fan.mask & FAN_BIT_CLOSE_WRITE;
+        GroundStat s;
+
+        if (!object)
+                return CONTENT_CHANGED;
+        known = object->content == CONTENT_KNOWN && !(rec->fan.mask & FAN_BIT_CREATE);
+        /* A file that is being written is looked at again when it is closed. */
+        if ((!known && !closed) || ground_stat_handle(g, &rec->fan.child, &s) < 0) {
+                object->content = CONTENT_STALE;
+                return CONTENT_CHANGED;
+        }
+        if (known && is_untouched(g, object, &s, rec))
+                change = CONTENT_SAME;
+        else if (known && object->size == s.size && !(rec->fan.mask & FAN_BIT_ATTRIB) &&
+                 is_set_time(s.mtime, rec))
+                change = CONTENT_TIMES;
+        content_settle(object, &s);
+        if (change == CONTENT_CHANGED && !closed)
+                object->content = CONTENT_STALE;
+        return change;
+}
+
+void content_touched(Ground *g, Node *object, const Record *rec) {
+        GroundStat s;
+
+        if (!object || object->content != CONTENT_KNOWN)
+                return;
+        if (ground_stat_handle(g, &rec->fan.child, &s) < 0)
+                return;
+        /* Setting times explains a new mtime and never a new size. */
+        object->mtime = s.mtime;
+}
+
+bool content_closed(Ground *g, Node *object, const Record *rec, GroundStat *ret) {
+        GroundStat s;
+
+        if (!object || ground_stat_handle(g, &rec->fan.child, &s) < 0)
+                return false;
+        if (object->content != CONTENT_KNOWN || rec->fan.mask & FAN_BIT_CREATE) {
+                content_settle(object, &s);
+                return false;
+        }
+        if (same_as_known(object, &s))
+                return false;
+        *ret = s;
+        return true;
+}

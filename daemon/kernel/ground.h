@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ground: the watched filesystem as it is now, which is after the events that are being worked on. Only the thread of
+ * the watch may touch it, since any call may hang on a dead share.
+ *
+ * The root is opened when it is needed and closed by ground_release() before the thread sleeps: a descriptor that stays
+ * open would keep the filesystem from being unmounted.
+ */
+#ifndef MOUNTWATCH_KERNEL_GROUND_H
+#define MOUNTWATCH_KERNEL_GROUND_H
+
+#include "daemon/kernel/fan_decode.h"
+#include "daemon/kernel/tree.h"
+
+#include <sys/types.h>
+
+typedef struct Ground {
+        char *root;       /* owned; the watched directory, without symlinks */
+        dev_t dev;        /* of it */
+        uint64_t root_id; /* of it */
+        bool fid_only;    /* handles name objects but cannot be opened (AT_HANDLE_FID, 6.5) */
+        bool remote;      /* attributes may come from a server: take what the client knows */
+        int fd;           /* -1 while released */
+} Ground;
+
+typedef struct GroundStat {
+        ObjectKind kind;
+        uint64_t id; /* 0 when not asked for */
+        uint64_t size;
+        int64_t mtime; /* ns since 1970 */
+        uint64_t ino;
+        unsigned links;
+        bool mount_root; /* something is mounted here: it is another filesystem */
+} GroundStat;
+
+/* Takes a copy of `root`. -ENOTDIR, -ENOENT, …, -EOPNOTSUPP when objects have no handles at all. */
+int ground_init(Ground *g, const char *root);
+void ground_done(Ground *g);
+void ground_release(Ground *g);
+/* Opens the root unless it is open. -ESTALE: the path leads elsewhere by now. The descriptor stays the ground's. */
+int ground_fd(Ground *g);
+
+ObjectKind ground_kind(mode_t mode);
+/* The id of what `name` is in the directory fd; "" is the directory itself. */
+int ground_id_at(const Ground *g, int fd, const char *name, uint64_t *ret);
+/* Does not follow symlinks. with_id: ret->id is set. */
+int ground_stat_at(const Ground *g, int fd, const char *name, bool with_id, GroundStat *ret);
+/* Of the object itself, whatever its names. -ESTALE: it is gone. */
+int ground_stat_handle(Ground *g, const FanHandle *h, GroundStat *ret);
+/* The directory of a node, for reading. -ESTALE: another object has that path by now. Caller closes. */
+int ground_open_node(Ground *g, const Node *n);
+/* Of the name of a node, found by its path. ret->id is set. */
+int ground_stat_node(Ground *g, const Node *n, GroundStat *ret);
+/* The path that a directory has now, in this program's view of the mount. Caller frees. */
+int ground_directory_path(Ground *g, const FanHandle *h, char **ret);
+
+#endif

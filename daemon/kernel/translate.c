@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Owns: the list of closes that nothing explains yet. Moves: the tree. Looks at the ground only where a record does not say
+ * enough (the kind of a new object, size and time of a file). Must not: block on anything but the ground.
+ */
+#include "daemon/kernel/translate_private.h"
+
+#include <errno.h>
+
+#define LOOKAHEAD 8
+
+static const char *const family[] = {"-wal", "-shm", "-journal"};
+
+int translator_new(const TranslatorConfig *config, Translator **ret) {
+        _cleanup_(translator_freep) Translator *t = calloc(1, sizeof(Translator));
+
+        if (!t)
+                return -ENOMEM;
+        t->base = strdup(config->base);
+        t->file = config->file ? strdup(config->file) : NULL;
+        if (!t->base || (config->file && !t->file))
+                return -ENOMEM;
+        t->tree = config->tree;
+        t->ground = config->ground;
+        t->walk = config->walk;
+        t->emit = config->emit;
+        t->userdata = config->userdata;
+        t->self = getpid();
+        *ret = TAKE_PTR(t);
+        return 0;
+}
+
+Translator *translator_free(Translator *t) {
+        size_t i;
+
+        if (!t)
+                return NULL;
+        for (i = 0; i < t->n_unexplained; i++)
+                change_done(&t->unexplained[i].change);
+        free(t->unexplained);
+        free(t->base);
+        free(t->file);
+        free(t);
+        return NULL;
+}
+
+bool translator_root_gone(const Translator *t) {
+        return t->root_gone;
+}
+
+bool translator_covers(const Translator *t, const Node *directory, const char *name) {
+        size_t n, i;
+
+        if (!t->file)
+                return true;
+        n = strlen(t->file);
+        if (directory->parent || strncmp(name, t->file, n) != 0)
+                return false;
+        for (i = 0; i < ELEMENTSOF(family); i++) {
+                if (str_equal(name + n, family[i]))
+                        return true;
+        }
+        return name[n] == '\0';
+}
+
+Change translate_change(const Record *rec, OpType op, ObjectKind kind) {
+        return (Change){
+                .op = op,
+                .kind = kind,
+                .object = rec->child_id,
+                .pid = rec->fan.pid,
+                .author_gone = rec->author_gone,
+                .not_before = rec->not_before,
+                .read_at = rec->read_at,
+                .at = rec->at,
+        };
+}
+
+void translate_emit(Translator *t, Change *c) {
+        if (c->pid != t->self)
+                t->emit(t->userdata, c);
+        change_done(c);
+}
+
+Node *translate_directory(Translator *t, const FanName *name, uint64_t id) {
+        Node *n;
+
+        if (!name->dir.data)
+                return NULL;
+        n = tree_find_object(t->tree, id);
+        return n && n->kind == KIND_DIR ? n : NULL;
+}
+
+int translate_add(Translator *t, Node *directory, const char *name, ObjectKind kind, uint64_t id,
+                  Node **ret) {
+        int r = tree_add(t->tree, directory, name, kind, id, ret);
+
+        if (r == -ENOBUFS)
+                *ret = NULL;
+        return r == -ENOBUFS ? 0 : r;
+}
+
+/* FAN_ONDIR tells directories. A write to it, in this record or soon after, tells a regular file without a look. */
+static ObjectKind created_kind(Translator *t, const Batch *b, size_t i) {
+        const Record *rec = &b->records[i];
+        const Node *object;
+        GroundStat s;
+        size_t k;
+
+        if (rec->fan.mask & FAN_BIT_ONDIR)
+                return KIND_DIR;
+        for (k = i; k < MIN(b->n, i + LOOKAHEAD); k++) {
+                if (b->records[k].child_id == rec->child_id &&
+                    b->records[k].fan.mask & (FAN_BIT_MODIFY | FAN_BIT_CLOSE_WRITE))
+                        return KIND_FILE;
+        }
+        object = tree_find_object(t->tree, rec->child_id);
+        if (object)
+                return (ObjectKind) object->kind;
+        if (ground_stat_handle(t->ground, &rec->fan.child, &s) == 0)
+                return s.kind;
+        return KIND_FILE;
+}
+
+static int translate_create(Translator *t, const Batch *b, size_t i, Node *directory) {
+        const Record *rec = &b->records[i];
+        Change c = translate_change(rec, OP_CREATE, created_kind(t, b, i));
+        Node *n;
+        int r;
+
+        r = translate_add(t, directory, rec->fan.at.name, c.kind, rec->child_id, &n);
+        if (r < 0)
+                return r;
+        /* It was empty when it was made, and all that comes into it is an event. */
+        if (n && n->kind == KIND_DIR)
+                n->listed = true;
+        c.path = node_path(directory, t->base, rec->fan.at.name);
+        translate_emit(t, &c);
+        return 0;
+}
+
+static void translate_delete(Translator *t, const Record *rec, Node *directory) {
+        Change c = translate_change(rec, OP_DELETE, KIND_FILE);
+        Node *n = tree_find(t->tree, directory, rec->fan.at.name), *object;
+
+        translate_settle_object(t, rec->child_id);
+        object = tree_find_object(t->tree, rec->child_id);
+        /* Another object has the name by now: the tree was read after this happened. */
+        if (n && n->id && rec->child_id && n->id != rec->child_id)
+                n = NULL;
+        if (rec->fan.mask & FAN_BIT_ONDIR)
+                c.kind = KIND_DIR;
+        else if (n || object)
+                c.kind = (ObjectKind) (n ? n->kind : object->kind);
+        c.path = node_path(directory, t->base, rec->fan.at.name);
+        if (n)
+                tree_remove(t->tree, n);
+        translate_emit(t, &c);
+}
+
+/* The watched directory itself was removed: only its parent, which is outside, tells. */
+static void translate_root_delete(Translator *t, const Record *rec) {
+        Change c = translate_change(rec, OP_DELETE, KIND_DIR);
+
+        t->root_gone = true;
+        if (t->file)
+                return;
+        c.path = strdup(t->base);
+        translate_emit(t, &c);
+}
+
+/* A directory's record about itself. */
+static void translate_self(Translator *t, const Record *rec) {
+        Change c = translate_change(rec, OP_METADATA, KIND_DIR);
+        const Node *n = translate_directory(t, &rec->fan.at, rec->at_id);
+
+        if (!(rec->fan.mask & FAN_BIT_ATTRIB) || !n || t->file)
+                return;
+        c.object = rec->at_id;
+        c.path = node_path(n, t->base, NULL);
+        translate_emit(t, &c);
+}
+
+static int translate_entry(Translator *t, const Batch *b, size_t i) {
+        const Record *rec = &b->records[i];
+        Node *directory = translate_directory(t, &rec->fan.at, rec->at_id);
+        int r = 0;
+
+        if (directory && !translator_covers(t, directory, rec->fan.at.name))
+                directory = NULL;
+        /* Several things in one record: there is but one order in which they can have happened. */
+        if (rec->fan.mask & FAN_BIT_CREATE && directory)
+                r = translate_create(t, b, i, directory);
+        if (r >= 0 && rec->fan.mask & (FAN_BIT_MODIFY | FAN_BIT_ATTRIB | FAN_BIT_CLOSE_WRITE))
+                r = translate_content(t, rec, directory);
+        if (r >= 0 && rec->fan.mask & FAN_BIT_DELETE) {
+                if (directory)
+                        translate_delete(t, rec, directory);
+                else if (rec->child_id == tree_root(t->tree)->id)
+                        translate_root_delete(t, rec);
+        }
+        return r;
+}
+
+int translator_record(Translator *t, Batch *b, size_t i) {
+        const FanRecord *fan = &b->records[i].fan;
+
+        if (b->records[i].done)
+                return 0;
+        if (fan->mask & FAN_BIT_RENAME)
+                return translate_rename(t, b, i);
+        /* Without a name: the link count of an object changed. A CREATE, DELETE or RENAME beside it says why. */
+        if (!fan->at.name)
+                return 0;
+        if (str_equal(fan->at.name, ".")) {
+                translate_self(t, &b->records[i]);
+                return 0;
+        }
+        return translate_entry(t, b, i);
+}

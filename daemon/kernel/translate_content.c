@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/kernel/translate_private.h"
+
+#include <errno.h>
+
+/* Nothing that waits in the queue for longer than this many closes is waited for. */
+#define UNEXPLAINED_MAX 1024
+
+/*
+ * The names under which a change of an object is told. The name in the record, when it is one of the watch and still leads to
+ * that object; else (a nameless file, a name outside of the watch, a descriptor opened by a name that is gone) every name that the
+ * object has inside.
+ */
+static size_t names_of(Translator *t, const Record *rec, Node *directory, Node **ret) {
+        Node *n = directory ? tree_find(t->tree, directory, rec->fan.at.name) : NULL;
+        size_t k = 0;
+
+        if (n && n->id == 0)
+                tree_set_id(t->tree, n, rec->child_id);
+        if (n && (n->id == rec->child_id || rec->child_id == 0)) {
+                ret[0] = n;
+                return 1;
+        }
+        for (n = tree_find_object(t->tree, rec->child_id); n && k < NAMES_MAX;
+             n = node_next_name(n)) {
+                if (n->parent)
+                        ret[k++] = n;
+        }
+        return k;
+}
+
+static void tell(Translator *t, const Record *rec, Node *const *names, size_t n, OpType op) {
+        size_t i;
+
+        for (i = 0; i < n; i++) {
+                Change c = translate_change(rec, op, (ObjectKind) names[i]->kind);
+
+                c.path = node_path(names[i], t->base, NULL);
+                translate_emit(t, &c);
+        }
+}
+
+static int unexplained_push(Translator *t, Unexplained u) {
+        Unexplained *bigger;
+        size_t k;
+
+        if (t->n_unexplained == t->allocated) {
+                k = t->allocated ? t->allocated * 2 : 16;
+                bigger = reallocarray(t->unexplained, k, sizeof(Unexplained));
+                if (!bigger)
+                        return -ENOMEM;
+                t->unexplained = bigger;
+                t->allocated = k;
+        }
+        t->unexplained[t->n_unexplained++] = u;
+        return 0;
+}
+
+/* Two processes closed the file since it was as it should be: either may have stored to it. */
+static bool mark_rivals(Translator *t, const Record *rec) {
+        bool found = false;
+        size_t i;
+
+        for (i = 0; i < t->n_unexplained; i++) {
+                Unexplained *u = &t->unexplained[i];
+
+                if (u->id == rec->child_id && u->change.pid != rec->fan.pid) {
+                        u->change.inferred = true;
+                        found = true;
+                }
+        }
+        return found;
+}
+
+static int leave_open(Translator *t, const Record *rec, Node *const *names, size_t n,
+                      const GroundStat *s) {
+        bool rival = mark_rivals(t, rec);
+        size_t i;
+        int r;
+
+        for (i = 0; i < n; i++) {
+                Unexplained u = {
+                        .id = rec->child_id,
+                        .stat = *s,
+                        .change = translate_change(rec, OP_MODIFY, (ObjectKind) names[i]->kind),
+                };
+
+                u.change.inferred = rival;
+                u.change.path = node_path(names[i], t->base, NULL);
+                r = unexplained_push(t, u);
+                if (r < 0) {
+                        change_done(&u.change);
+                        return r;
+                }
+        }
+        if (t->n_unexplained >= UNEXPLAINED_MAX)
+                (void) translator_settle(t, /* all= */ true);
+        return 0;
+}
+
+static void end_open(Translator *t, Unexplained *u, bool told) {
+        Node *object = told ? tree_find_object(t->tree, u->id) : NULL;
+
+        if (object)
+                content_settle(object, &u->stat);
+        if (told)
+                translate_emit(t, &u->change);
+        else
+                change_done(&u->change);
+}
+
+/* Takes the closes of one object off the list; with `told` they are told. */
+static void close_open(Translator *t, uint64_t id, bool told) {
+        size_t i, k = 0;
+
+        for (i = 0; i < t->n_unexplained; i++) {
+                if (t->unexplained[i].id == id)
+                        end_open(t, &t->unexplained[i], told);
+                else
+                        t->unexplained[k++] = t->unexplained[i];
+        }
+        t->n_unexplained = k;
+}
+
+void translate_settle_object(Translator *t, uint64_t id) {
+        if (t->n_unexplained && id)
+                close_open(t, id, /* told= */ true);
+}
+
+bool translator_settle(Translator *t, bool all) {
+        size_t i, k = 0;
+
+        for (i = 0; i < t->n_unexplained; i++) {
+                Unexplained *u = &t->unexplained[i];
+
+                if (all || u->waited) {
+                        end_open(t, u, /* told= */ true);
+                } else {
+                        u->waited = true;
+                        t->unexplained[k++] = *u;
+                }
+        }
+        t->n_unexplained = k;
+        return k > 0;
+}
+
+int translate_content(Translator *t, const Record *rec, Node *directory) {
+        uint64_t mask = rec->fan.mask;
+        Node *names[NAMES_MAX], *object;
+        GroundStat s;
+        size_t n;
+
+        n = names_of(t, rec, directory, names);
+        if (n == 0)
+                return 0;
+        object = tree_find_object(t->tree, rec->child_id);
+        if (mask & (FAN_BIT_MODIFY | FAN_BIT_ATTRIB) && t->n_unexplained && rec->child_id)
+                close_open(t, rec->child_id, /* told= */ false);
+        if (mask & FAN_BIT_MODIFY) {
+                ContentChange change = content_modified(t->ground, object, rec);
+
+                if (change == CONTENT_CHANGED)
+                        tell(t, rec, names, n, OP_MODIFY);
+                else if (change == CONTENT_TIMES)
+                        tell(t, rec, names, n, OP_METADATA);
+        } else if (mask & FAN_BIT_ATTRIB) {
+                content_touched(t->ground, object, rec);
+        }
+        if (mask & FAN_BIT_ATTRIB)
+                tell(t, rec, names, n, OP_METADATA);
+        if (mask & FAN_BIT_CLOSE_WRITE && !(mask & FAN_BIT_MODIFY) &&
+            content_closed(t->ground, object, rec, &s))
+                return leave_open(t, rec, names, n, &s);
+        return 0;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Renames: inside the watch, and across its border. An exchange (RENAME_EXCHANGE) comes as two records, one for each object, right
+ * after one another: the first alone looks like a rename over the other.
+ */
+#include "daemon/kernel/translate_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+
+/* The second half of an exchange is queued a moment after the first. */
+#define EXCHANGE_WAIT_MSEC 100
+
+/* One side of a rename; directory is NULL outside of the watch. */
+typedef struct Side {
+        Node *directory;
+        const FanName *fan;
+} Side;
+
+static Side side_of(Translator *t, const FanName *fan, uint64_t id) {
+        Side s = {.directory = translate_directory(t, fan, id), .fan = fan};
+
+        if (s.directory && !translator_covers(t, s.directory, fan->name))
+                s.directory = NULL;
+        return s;
+}
+
+/* The path outside of the watch, as it is now; NULL when it cannot be known. */
+static char *outside_path(Translator *t, const Side *s) {
+        _cleanup_free_ char *directory = NULL;
+        char *path = NULL;
+        uint64_t id;
+
+        if (ground_directory_path(t->ground, &s->fan->dir, &directory) < 0)
+                return NULL;
+        /* Through a mount of a part of the filesystem the kernel may show a path that leads elsewhere. */
+        if (ground_id_at(t->ground, AT_FDCWD, directory, &id) < 0 ||
+            id != fan_handle_id(&s->fan->dir))
+                return NULL;
+        if (asprintf(&path, "%s/%s", str_equal(directory, "/") ? "" : directory, s->fan->name) < 0)
+                return NULL;
+        return path;
+}
+
+static bool is_second_half(const Record *first, const Record *rec) {
+        return rec->fan.mask & FAN_BIT_RENAME && !rec->done && rec->fan.pid == first->fan.pid &&
+                rec->at_id == first->to_id && rec->to_id == first->at_id &&
+                rec->child_id != first->child_id && rec->fan.at.name && rec->fan.to.name &&
+                str_equal(rec->fan.at.name, first->fan.to.name) &&
+                str_equal(rec->fan.to.name, first->fan.at.name);
+}
+
+/* Something that only the object under the new name can have done settles it: it was moved, or it lost a name. */
+static size_t find_second_half(const Batch *b, size_t first, size_t from) {
+        size_t k;
+
+        for (k = from; k < b->n; k++) {
+                if (is_second_half(&b->records[first], &b->records[k]))
+                        return k;
+        }
+        return 0;
+}
+
+static bool lost_a_name(const Batch *b, size_t from, uint64_t id) {
+        size_t k;
+
+        for (k = from; k < b->n; k++) {
+                const Record *rec = &b->records[k];
+
+                if (rec->fan.mask & FAN_BIT_ATTRIB && !rec->fan.at.name && rec->child_id == id)
+                        return true;
+        }
+        return false;
+}
+
+/* Does the object that had the new name have the old name now? */
+static bool has_old_name(Translator *t, const Record *rec, Node *old_directory, uint64_t id) {
+        _cleanup_close_ int fd = -1;
+        uint64_t now;
+
+        fd = ground_open_node(t->ground, old_directory);
+        return fd >= 0 && ground_id_at(t->ground, fd, rec->fan.at.name, &now) == 0 && now == id;
+}
+
+/*
+ * The index of the record that makes an exchange of this one, or 0. `target` is what has the new name in the tree. The records move
+ * when more are read.
+ */
+static size_t look_for_exchange(Translator *t, Batch *b, size_t i, Node *old_directory,
+                                const Node *target) {
+        struct pollfd p = {.fd = b->fd, .events = POLLIN};
+        size_t from = i + 1, k;
+
+        for (;;) {
+                k = find_second_half(b, i, from);
+                if (k > 0)
+                        return k;
+                if (lost_a_name(b, from, target->id))
+                        return 0;
+                from = b->n;
+                if (batch_read_more(b) > 0)
+                        continue;
+                /* The end of the queue, in the middle of an exchange or after a plain rename. */
+                if (!old_directory || !has_old_name(t, &b->records[i], old_directory, target->id) ||
+                    poll(&p, 1, EXCHANGE_WAIT_MSEC) <= 0)
+                        return 0;
+                if (batch_read_more(b) <= 0)
+                        return 0;
+        }
+}
+
+/* The node of the object that was moved, under its old name. */
+static Node *moved_node(Translator *t, const Record *rec, const Side *old) {
+        Node *n = old->directory ? tree_find(t->tree, old->directory, rec->fan.at.name) : NULL;
+
+        if (n && n->id == 0)
+                tree_set_id(t->tree, n, rec->child_id);
+        return n && n->id == rec->child_id ? n : NULL;
+}
+
+static ObjectKind moved_kind(Translator *t, const Record *rec, const Node *n) {
+        GroundStat s;
+
+        if (rec->fan.mask & FAN_BIT_ONDIR)
+                return KIND_DIR;
+        if (!n)
+                n = tree_find_object(t->tree, rec->child_id);
+        if (n)
+                return (ObjectKind) n->kind;
+        return ground_stat_handle(t->ground, &rec->fan.child, &s) == 0 ? s.kind : KIND_FILE;
+}
+
+/* Puts the object under its new name. What comes from outside, or was not known, is read. */
+static int place_node(Translator *t, const Record *rec, const Side *new, Node *n, ObjectKind kind) {
+        int r;
+
+        if (!n && kind == KIND_DIR) {
+                /* It was read after it had been moved, or is known under another name of that time. */
+                n = tree_find_object(t->tree, rec->child_id);
+                if (n && !n->parent)
+                        n = NULL;
+        }
+        if (n) {
+                r = tree_move(t->tree, n, new->directory, rec->fan.to.name);
+                return r == -ELOOP ? 0 : r;
+        }
+        r = translate_add(t, new->directory, rec->fan.to.name, kind, rec->child_id, &n);
+        if (r < 0 || !n || kind != KIND_DIR || n->listed)
+                return r;
+        /* At once: the records that follow are about directories that nobody has heard of. */
+        r = tree_walk_add(t->walk, n);
+        while (r >= 0 && !tree_walk_is_done(t->walk))
+                r = tree_walk_step(t->walk);
+        return r == -ENOMEM ? r : 0;
+}
+
+static int rename_inside(Translator *t, const Record *rec, const Side *old, const Side *new,
+                         Node *n, bool replaced) {
+        Change c = translate_change(rec, OP_RENAME, moved_kind(t, rec, n));
+        int r;
+
+        c.from = node_path(old->directory, t->base, rec->fan.at.name);
+        c.path = node_path(new->directory, t->base, rec->fan.to.name);
+        c.replaced = replaced;
+        r = place_node(t, rec, new, n, c.kind);
+        translate_emit(t, &c);
+        return r;
+}
+
+static int move_in(Translator *t, const Record *rec, const Side *old, const Side *new,
+                   bool replaced) {
+        Change c = translate_change(rec, OP_CREATE, moved_kind(t, rec, NULL));
+        int r;
+
+        c.from = outside_path(t, old);
+        c.path = node_path(new->directory, t->base, rec->fan.to.name);
+        c.replaced = replaced;
+        r = place_node(t, rec, new, NULL, c.kind);
+        translate_emit(t, &c);
+        return r;
+}
+
+static void move_out(Translator *t, const Record *rec, const Side *old, const Side *new, Node *n) {
+        Change c = translate_change(rec, OP_DELETE, moved_kind(t, rec, n));
+
+        c.path = node_path(old->directory, t->base, rec->fan.at.name);
+        c.to = outside_path(t, new);
+        if (n)
+                tree_remove(t->tree, n);
+        translate_emit(t, &c);
+}
+
+static void move_root(Translator *t, const Record *rec, const Side *new) {
+        Change c = translate_change(rec, OP_DELETE, KIND_DIR);
+
+        t->root_gone = true;
+        if (t->file)
+                return;
+        c.path = strdup(t->base);
+        c.to = outside_path(t, new);
+        translate_emit(t, &c);
+}
+
+/* One record; `n` is the object's node. */
+static int move_one(Translator *t, const Record *rec, Node *n, bool replaced) {
+        Side old = side_of(t, &rec->fan.at, rec->at_id), new = side_of(t, &rec->fan.to, rec->to_id);
+
+        translate_settle_object(t, rec->child_id);
+        if (old.directory && new.directory)
+                return rename_inside(t, rec, &old, &new, n, replaced);
+        if (new.directory)
+                return move_in(t, rec, &old, &new, replaced);
+        if (old.directory)
+                move_out(t, rec, &old, &new, n);
+        else if (rec->child_id == tree_root(t->tree)->id)
+                move_root(t, rec, &new);
+        return 0;
+}
+
+/* Both objects get the other's name; none is lost. */
+static int exchange(Translator *t, Batch *b, size_t first, size_t second, Node *a, Node *z) {
+        int r;
+
+        b->records[second].done = true;
+        /* The tree must not remove what is in the way: it changes places first, or leaves first when the other comes from
+         * outside. */
+        if (!a) {
+                r = move_one(t, &b->records[second], z, /* replaced= */ false);
+                return r < 0 ? r : move_one(t, &b->records[first], a, /* replaced= */ false);
+        }
+        r = tree_exchange(t->tree, a, z);
+        if (r < 0)
+                return r;
+        r = move_one(t, &b->records[first], a, /* replaced= */ false);
+        return r < 0 ? r : move_one(t, &b->records[second], z, /* replaced= */ false);
+}
+
+int translate_rename(Translator *t, Batch *b, size_t i) {
+        const Record *rec = &b->records[i];
+        Node *n, *target = NULL;
+        Side old, new;
+        size_t second;
+
+        if (!rec->fan.at.name || !rec->fan.to.name)
+                return 0;
+        old = side_of(t, &rec->fan.at, rec->at_id);
+        new = side_of(t, &rec->fan.to, rec->to_id);
+        n = moved_node(t, rec, &old);
+        if (new.directory)
+                target = tree_find(t->tree, new.directory, rec->fan.to.name);
+        if (target && (target == n || (target->id == rec->child_id && target->id)))
+                target = NULL;
+        if (target) {
+                second = look_for_exchange(t, b, i, old.directory, target);
+                if (second > 0)
+                        return exchange(t, b, i, second, n, target);
+                translate_settle_object(t, target->id);
+        }
+        return move_one(t, &b->records[i], n, target != NULL);
+}

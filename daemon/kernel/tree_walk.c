@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/kernel/tree_walk.h"
+
+#include <dirent.h>
+#include <errno.h>
+
+#define TRIES_MAX 4
+
+typedef struct Pending {
+        uint64_t id;
+        unsigned tries;
+} Pending;
+
+struct TreeWalk {
+        Tree *tree;
+        Ground *ground;
+        Pending *queue; /* [head, n) wait */
+        size_t head, n, allocated;
+        size_t failed;
+        tree_walk_enter_t enter;
+        tree_walk_found_t found;
+        void *userdata;
+};
+
+int tree_walk_new(Tree *t, Ground *g, TreeWalk **ret) {
+        TreeWalk *w = calloc(1, sizeof(TreeWalk));
+
+        if (!w)
+                return -ENOMEM;
+        w->tree = t;
+        w->ground = g;
+        *ret = w;
+        return 0;
+}
+
+TreeWalk *tree_walk_free(TreeWalk *w) {
+        if (w)
+                free(w->queue);
+        free(w);
+        return NULL;
+}
+
+void tree_walk_on(TreeWalk *w, tree_walk_enter_t enter, tree_walk_found_t found, void *userdata) {
+        w->enter = enter;
+        w->found = found;
+        w->userdata = userdata;
+}
+
+static int queue_push(TreeWalk *w, Pending p) {
+        Pending *bigger;
+        size_t k;
+
+        if (w->head == w->n)
+                w->head = w->n = 0;
+        if (w->head > 0 && w->n == w->allocated && w->head >= w->allocated / 2) {
+                memmove(w->queue, w->queue + w->head, (w->n - w->head) * sizeof(Pending));
+                w->n -= w->head;
+                w->head = 0;
+        }
+        if (w->n == w->allocated) {
+                k = w->allocated ? w->allocated * 2 : 64;
+                bigger = reallocarray(w->queue, k, sizeof(Pending));
+                if (!bigger)
+                        return -ENOMEM;
+                w->queue = bigger;
+                w->allocated = k;
+        }
+        w->queue[w->n++] = p;
+        return 0;
+}
+
+int tree_walk_add(TreeWalk *w, const Node *directory) {
+        return queue_push(w, (Pending){.id = directory->id});
+}
+
+bool tree_walk_is_done(const TreeWalk *w) {
+        return w->head == w->n;
+}
+
+size_t tree_walk_failed(const TreeWalk *w) {
+        return w->failed;
+}
+
+static void node_learn(const Tree *t, Node *n, const GroundStat *s) {
+        Node *object = tree_find_object(t, n->id);
+
+        if (n->kind != KIND_FILE || !object || object->content != CONTENT_UNKNOWN)
+                return;
+        object->size = s->size;
+        object->mtime = s->mtime;
+        object->content = CONTENT_KNOWN;
+}
+
+/* 0: gone meanwhile, or the tree is full. */
+static int take_name(Tree *t, const Ground *g, Node *directory, int fd, const char *name,
+                     GroundStat *ret_stat, bool *ret_fresh, Node **ret) {
+        Node *n;
+        int r;
+
+        r = ground_stat_at(g, fd, name, /* with_id= */ true, ret_stat);
+        if (r == -ENOENT || r == -ESTALE)
+                return 0;
+        if (r < 0)
+                return r;
+        n = tree_find(t, directory, name);
+        *ret_fresh = !n || (n->id && ret_stat->id && n->id != ret_stat->id);
+        r = tree_add(t, directory, name, ret_stat->kind, ret_stat->id, &n);
+        if (r == -ENOBUFS)
+                return 0;
+        if (r < 0)
+                return r;
+        *ret = n;
+        return 1;
+}
+
+int tree_walk_name(Tree *t, const Ground *g, Node *directory, int fd, const char *name,
+                   Node **ret) {
+        GroundStat s;
+        bool fresh;
+        int r;
+
+        r = take_name(t, g, directory, fd, name, &s, &fresh, ret);
+        if (r > 0)
+                node_learn(t, *ret, &s);
+        return r;
+}
+
+static int read_entry(TreeWalk *w, Node *directory, int fd, const char *name) {
+        GroundStat s;
+        bool fresh;
+        Node *n;
+        int r;
+
+        r = take_name(w->tree, w->ground, directory, fd, name, &s, &fresh, &n);
+        if (r <= 0) {
+                /* One name that cannot be looked at (EACCES, EIO on a share) does not hide the others. */
+                if (r < 0 && r != -ENOMEM) {
+                        tree_set_partial(w->tree);
+                        r = 0;
+                }
+                return r;
+        }
+        n->seen = true;
+        if (w->found)
+                w->found(w->userdata, n, &s, fresh);
+        node_learn(w->tree, n, &s);
+        /* What is mounted here is another filesystem; what it covers may still be changed through another mount. */
+        if (s.mount_root) {
+                tree_set_partial(w->tree);
+                return 0;
+        }
+        return n->kind == KIND_DIR && !n->listed ? tree_walk_add(w, n) : 0;
+}
+
+static int read_directory(TreeWalk *w, Node *directory, int fd) {
+        DIR *d = fdopendir(fd);
+        struct dirent *e;
+        int r = 0;
+
+        if (!d) {
+                r = -errno;
+                safe_close(fd);
+                return r;
+        }
+        while (r >= 0) {
+                errno = 0;
+                e = readdir(d);
+                if (!e) {
+                        r = -errno;
+                        break;
+                }
+                if (str_equal(e->d_name, ".") || str_equal(e->d_name, ".."))
+                        continue;
+                r = read_entry(w, directory, dirfd(d), e->d_name);
+        }
+        if (r >= 0)
+                directory->listed = true;
+        (void) closedir(d);
+        return r;
+}
+
+int tree_walk_step(TreeWalk *w) {
+        _cleanup_close_ int fd = -1;
+        Node *directory;
+        Pending p;
+        int r;
+
+        if (w->head == w->n)
+                return 0;
+        p = w->queue[w->head++];
+        directory = tree_find_object(w->tree, p.id);
+        if (!directory || directory->kind != KIND_DIR || directory->listed)
+                return 0;
+        fd = ground_open_node(w->ground, directory);
+        if (fd == -ENOENT || fd == -ESTALE || fd == -ENOTDIR) {
+                if (!directory->parent)
+                        return fd;
+                if (++p.tries < TRIES_MAX)
+                        return queue_push(w, p);
+                /* Gone; the event that says so comes, or came before the mark did. */
+                return 0;
+        }
+        r = fd;
+        if (fd >= 0 && w->enter)
+                r = w->enter(w->userdata, directory, fd);
+        if (r >= 0)
+                r = read_directory(w, directory, TAKE_FD(fd));
+        if (r == -ENOMEM || (r < 0 && !directory->parent))
+                return r;
+        if (r < 0) {
+                w->failed++;
+                tree_set_partial(w->tree);
+        }
+        return 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads directories into the tree, one at a time, upper ones first, so that the thread can work on events in between: names
+ * that are there already are kept, and what an event says of a name is newer than what the tree has.
+ */
+#ifndef MOUNTWATCH_KERNEL_TREE_WALK_H
+#define MOUNTWATCH_KERNEL_TREE_WALK_H
+
+#include "daemon/kernel/ground.h"
+
+typedef struct TreeWalk TreeWalk;
+
+/* Called for each directory before it is read (marks are placed here). < 0: it is not read. May be NULL. */
+typedef int (*tree_walk_enter_t)(void *userdata, const Node *directory, int fd);
+/* Called for each name that was not in the tree (fresh), and for each that was; s->mtime and s->size are those of now, the
+ * node still has those of before. May be NULL. */
+typedef void (*tree_walk_found_t)(void *userdata, Node *n, const GroundStat *s, bool fresh);
+
+int tree_walk_new(Tree *t, Ground *g, TreeWalk **ret);
+TreeWalk *tree_walk_free(TreeWalk *w);
+DEFINE_CLEANUP(TreeWalk *, tree_walk_free)
+void tree_walk_on(TreeWalk *w, tree_walk_enter_t enter, tree_walk_found_t found, void *userdata);
+
+/* Has this directory, and all below it, read later. */
+int tree_walk_add(TreeWalk *w, const Node *directory);
+bool tree_walk_is_done(const TreeWalk *w);
+/*
+ * Reads one directory. A directory that cannot be opened under the path that the tree has is tried again later, when the
+ * events that wait have been worked on: it may have been moved. Returns 0, or what the root or the memory failed with.
+ */
+int tree_walk_step(TreeWalk *w);
+/* How many directories could not be read, for good. */
+size_t tree_walk_failed(const TreeWalk *w);
+
+/* One name in an open directory, with its object as it is now. 1: it is there (node in *ret), 0: it is not. */
+int tree_walk_name(Tree *t, const Ground *g, Node *directory, int fd, const char *name, Node **ret);
+
+#endif
