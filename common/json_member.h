@@ -10,6 +10,7 @@
 
 #include "common/macro.h"
 
+#include <errno.h>
 #include <json-c/json.h>
 #include <stdbool.h>
 

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
+#include "client/report_authors.h"
+
+static int by_process(const void *a, const void *b) {
+        const Operation *x = *(const Operation *const *) a, *y = *(const Operation *const *) b;
+        int c = (x->process_id > y->process_id) - (x->process_id < y->process_id);
+
+        c = c ? c : strcmp(x->test ? x->test : "", y->test ? y->test : "");
+        return c ? c : (x->first > y->first) - (x->first < y->first);
+}
+
+static int by_weight(const void *a, const void *b) {
+        const Author *x = a, *y = b;
+        int c = (int) x->worst - (int) y->worst;
+
+        c = c ? c : (y->n_rows > x->n_rows) - (y->n_rows < x->n_rows);
+        c = c ? c : (x->first > y->first) - (x->first < y->first);
+        return c ? c : (x->process_id > y->process_id) - (x->process_id < y->process_id);
+}
+
+static void add_row(Author *a, const Operation *op) {
+        a->n_rows++;
+        a->worst = MIN(a->worst, operation_weight(op));
+        a->first = MIN(a->first, op->first);
+        if (!op->test || str_equal(op->test, a->last_test))
+                return;
+        a->last_test = op->test;
+        if (a->n_tests < AUTHOR_TESTS_MAX)
+                a->tests[a->n_tests] = op->test;
+        a->n_tests++;
+}
+
+static void collect(const Operation **rows, size_t n, Authors *authors) {
+        for (size_t i = 0; i < n; i++) {
+                if (i == 0 || rows[i]->process_id != rows[i - 1]->process_id)
+                        authors->items[authors->n++] = (Author){
+                                .process_id = rows[i]->process_id,
+                                .worst = operation_weight(rows[i]),
+                                .first = rows[i]->first,
+                        };
+                add_row(&authors->items[authors->n - 1], rows[i]);
+        }
+}
+
+int authors_new(const Report *report, bool violations_only, Authors *ret) {
+        size_t n = report_n_rows(report), n_rows = 0;
+        _cleanup_free_ const Operation **rows = calloc(n + 1, sizeof(*rows));
+        Authors authors = {};
+
+        if (!rows)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++) {
+                const Operation *op = report_row(report, i);
+
+                if (op->violation || !violations_only)
+                        rows[n_rows++] = op;
+        }
+        qsort(rows, n_rows, sizeof(*rows), by_process);
+        authors.items = calloc(n_rows + 1, sizeof(*authors.items));
+        if (!authors.items)
+                return -ENOMEM;
+        collect(rows, n_rows, &authors);
+        qsort(authors.items, authors.n, sizeof(*authors.items), by_weight);
+        *ret = authors;
+        return 0;
+}
+
+void authors_done(Authors *a) {
+        free(a->items);
+        *a = (Authors){};
+}

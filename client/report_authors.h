@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Who did it: the processes behind the rows of a report, with how much each of them did. */
+#ifndef MOUNTWATCH_CLIENT_REPORT_AUTHORS_H
+#define MOUNTWATCH_CLIENT_REPORT_AUTHORS_H
+
+#include "client/report_groups.h"
+
+#define AUTHOR_TESTS_MAX 3
+
+typedef struct Author {
+        int64_t process_id;
+        size_t n_rows;
+        Weight worst;
+        usec_t first;
+        const char *tests[AUTHOR_TESTS_MAX]; /* borrowed; the first few different ones */
+        size_t n_tests;                      /* all different ones that follow one another */
+        const char *last_test;
+} Author;
+
+typedef struct Authors {
+        Author *items; /* the gravest first, then by amount */
+        size_t n;
+} Authors;
+
+int authors_new(const Report *report, bool violations_only, Authors *ret);
+void authors_done(Authors *a);
+
+#endif

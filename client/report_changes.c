@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "client/report_authors.h"
+#include "client/report_changes.h"
+#include "common/path_text.h"
+
+#define CHAIN_COLUMNS 48 /* for each process of a chain */
+
+bool report_has_violations(const Report *report) {
+        for (size_t i = 0; i < report_n_rows(report); i++)
+                if (report_row(report, i)->violation)
+                        return true;
+        return false;
+}
+
+static const char *below(const char *path, const char *root) {
+        size_t n = root ? strlen(root) : 0;
+
+        if (n == 0 || strncmp(path, root, n) != 0 || path[n] != '/')
+                return path;
+        return path + n + 1;
+}
+
+/* In its own group a name needs no directory. */
+static const char *short_name(const Group *g, const char *path) {
+        if (strncmp(path, g->directory, g->n_directory) == 0 && path[g->n_directory] == '/' &&
+            !strchr(path + g->n_directory + 1, '/') && path[g->n_directory + 1])
+                return path + g->n_directory + 1;
+        return NULL;
+}
+
+static char *name_to_text(const Group *g, const char *watch_path, const char *path) {
+        const char *name = short_name(g, path);
+
+        return path_to_text(name ? name : below(path, watch_path));
+}
+
+static const char *action_remark(const Operation *op) {
+        switch (op->action) {
+        case ACTION_DENIED:
+                return " (refused)";
+        case ACTION_HELD:
+                return " (held)";
+        case ACTION_FROZEN:
+                return " (frozen for it)";
+        case ACTION_KILLED:
+                return " (killed for it)";
+        case ACTION_RECORDED:
+        case ACTION_ALERTED:
+        case _ACTION_MAX:
+                break;
+        }
+        return "";
+}
+
+static int put_row(const Terminal *t, const Group *g, const char *watch_path, const GroupRow *row,
+                   bool all) {
+        const Operation *op = row->op;
+        Weight weight = operation_weight(op);
+        const char *other = op->from ? op->from : op->to;
+        _cleanup_free_ char *name = name_to_text(g, watch_path, op->path),
+                            *second = other ? name_to_text(g, watch_path, other) : NULL,
+                            *line = NULL, *shown = NULL;
+        char count[32] = "";
+
+        if (!name || (other && !second))
+                return -ENOMEM;
+        if (row->count > 1 && op->op == OP_MODIFY)
+                snprintf(count, sizeof(count), " %s%" PRIu64, terminal_times(t), row->count);
+        /* from → path; for what left the watch: path → to */
+        if (asprintf(&line, "%s%s%s%s%s", op->from ? second : name, second ? " " : "",
+                     second ? terminal_arrow(t) : "", second ? " " : "",
+                     !second            ? ""
+                             : op->from ? name
+                                        : second) < 0) {
+                line = NULL;
+                return -ENOMEM;
+        }
+        shown = text_shorten_middle(line, all || t->width < 40 ? 0 : t->width - 30,
+                                    terminal_ellipsis(t));
+        if (!shown)
+                return -ENOMEM;
+        fprintf(t->file, "    %s%-9s%s %s%s%s%s%s\n",
+                terminal_style(
+                        t, op->violation && weight <= WEIGHT_REPLACED ? STYLE_BAD : STYLE_PLAIN),
+                weight_to_string(weight), terminal_reset(t), shown, op->kind == KIND_DIR ? "/" : "",
+                count, action_remark(op),
+                op->violation      ? ""
+                        : op->rule ? " (allowed)"
+                                   : "");
+        return 0;
+}
+
+static void put_counts(FILE *f, const Group *g) {
+        bool any = false;
+
+        for (Weight w = 0; w < _WEIGHT_MAX; w++) {
+                if (g->n_weight[w] == 0)
+                        continue;
+                fprintf(f, "%s%zu %s", any ? ", " : "", g->n_weight[w], weight_to_string(w));
+                any = true;
+        }
+}
+
+static int put_directory(const Terminal *t, const Group *g, const char *watch_path, bool all) {
+        _cleanup_free_ char *directory = strndup(g->directory, g->n_directory), *text = NULL,
+                            *shown = NULL;
+
+        if (!directory)
+                return -ENOMEM;
+        if (watch_path && str_equal(directory, watch_path))
+                text = strdup(".");
+        else
+                text = path_to_text(below(directory, watch_path));
+        if (!text)
+                return -ENOMEM;
+        shown = text_shorten_middle(text, all || t->width < 60 ? 0 : t->width - 40,
+                                    terminal_ellipsis(t));
+        if (!shown)
+                return -ENOMEM;
+        fprintf(t->file, "  %s%s/%s  %s", terminal_style(t, STYLE_BOLD), shown, terminal_reset(t),
+                terminal_style(t, STYLE_DIM));
+        put_counts(t->file, g);
+        fprintf(t->file, "%s\n", terminal_reset(t));
+        return 0;
+}
+
+static int put_watch(const Terminal *t, const char *name, const WatchView *watch) {
+        _cleanup_free_ char *text = path_to_text(name),
+                            *path = watch ? path_to_text(watch->path) : NULL;
+
+        if (!text || (watch && !path))
+                return -ENOMEM;
+        fprintf(t->file, "\n%swatch %s%s", terminal_style(t, STYLE_BOLD), text, terminal_reset(t));
+        if (path)
+                fprintf(t->file, "  %s  (policy %s)", path, policy_to_string(watch->policy));
+        fputc('\n', t->file);
+        return 0;
+}
+
+/* How many rows of the group are shown, out of the `room` that is left. */
+static size_t rows_to_show(const Group *g, size_t room, bool all) {
+        if (all)
+                return g->n_rows;
+        /* one row more costs no more lines than saying that it is there */
+        return MIN(g->n_rows <= CHANGES_IN_GROUP_MAX + 1 ? g->n_rows : CHANGES_IN_GROUP_MAX, room);
+}
+
+static int put_group(const Terminal *t, const Group *g, const char *watch_path, size_t n,
+                     bool all) {
+        int r;
+
+        r = put_directory(t, g, watch_path, all);
+        for (size_t i = 0; r >= 0 && i < n; i++)
+                r = put_row(t, g, watch_path, &g->rows[i], all);
+        if (r < 0)
+                return r;
+        if (n < g->n_rows)
+                fprintf(t->file, "    %s%s and %zu more (--all shows them)%s\n",
+                        terminal_style(t, STYLE_DIM), terminal_ellipsis(t), g->n_rows - n,
+                        terminal_reset(t));
+        return 0;
+}
+
+static void put_rest(const Terminal *t, const Groups *groups, size_t next) {
+        size_t rows = 0;
+
+        for (size_t i = next; i < groups->n; i++)
+                rows += groups->items[i].n_rows;
+        if (rows > 0)
+                fprintf(t->file,
+                        "  %s%s and %zu more in %zu other directories (--all shows them)%s\n",
+                        terminal_style(t, STYLE_DIM), terminal_ellipsis(t), rows, groups->n - next,
+                        terminal_reset(t));
+        if (groups->n_left_out > 0)
+                fprintf(t->file, "\nalso %zu %s that the watches allow (--all shows them)\n",
+                        groups->n_left_out, groups->n_left_out == 1 ? "change" : "changes");
+}
+
+int report_changes_write(const Terminal *t, const ReportModel *m, bool all, bool *ret_left_out) {
+        _cleanup_(groups_done) Groups groups = {};
+        const char *last_watch = NULL;
+        size_t room = CHANGES_MAX, i;
+        bool left_out;
+        int r;
+
+        r = groups_new(m->own, !all && report_has_violations(m->own), &groups);
+        if (r < 0)
+                return r;
+        left_out = groups.n_left_out > 0;
+        for (i = 0; i < groups.n && room > 0; i++) {
+                const Group *g = &groups.items[i];
+                const WatchView *watch = watch_views_find(&m->watches, g->watch);
+                size_t n = rows_to_show(g, room, all);
+
+                r = str_equal(g->watch, last_watch) ? 0 : put_watch(t, g->watch, watch);
+                if (r < 0)
+                        return r;
+                last_watch = g->watch;
+                r = put_group(t, g, watch ? watch->path : NULL, n, all);
+                if (r < 0)
+                        return r;
+                left_out |= n < g->n_rows;
+                if (!all)
+                        room -= n;
+        }
+        left_out |= i < groups.n;
+        put_rest(t, &groups, i);
+        *ret_left_out |= left_out;
+        return 0;
+}
+
+static char *process_to_text(const Terminal *t, const ProcessInfo *p, unsigned columns) {
+        _cleanup_free_ char *text = NULL;
+
+        if (!p)
+                return strdup("unknown process");
+        if (p->cmdline && p->cmdline[0])
+                text = text_of_command(p->cmdline);
+        else
+                text = path_to_text(p->exe ? p->exe : "?");
+        return text ? text_shorten_end(text, columns, terminal_ellipsis(t)) : NULL;
+}
+
+static int put_process(FILE *f, const Terminal *t, const ProcessInfo *p, unsigned columns) {
+        _cleanup_free_ char *text = process_to_text(t, p, columns);
+
+        if (!text)
+                return -ENOMEM;
+        fputs(text, f);
+        return 0;
+}
+
+char *chain_to_text(const Terminal *t, ProcessSource processes, int64_t id, pid_t root_pid,
+                    unsigned columns) {
+        const ProcessInfo *chain[PROCESS_CHAIN_MAX];
+        size_t n = process_source_ancestors(processes, id, root_pid, chain), size;
+        char *text = NULL;
+        FILE *f = open_memstream(&text, &size);
+        int r = 0;
+
+        if (!f)
+                return NULL;
+        for (size_t i = n; r >= 0 && i > 0; i--) {
+                r = put_process(f, t, chain[i - 1], columns);
+                fprintf(f, " %s ", terminal_chevron(t));
+        }
+        if (r >= 0)
+                r = put_process(f, t, process_source_find(processes, id), columns);
+        if (fclose(f) != 0 || r < 0) {
+                free(text);
+                return NULL;
+        }
+        return text;
+}
+
+static int put_tests(const Terminal *t, const Author *a) {
+        for (size_t i = 0; i < MIN(a->n_tests, (size_t) AUTHOR_TESTS_MAX); i++) {
+                _cleanup_free_ char *test = path_to_text(a->tests[i]);
+
+                if (!test)
+                        return -ENOMEM;
+                fprintf(t->file, "    test %s\n", test);
+        }
+        if (a->n_tests > AUTHOR_TESTS_MAX)
+                fprintf(t->file, "    %s and %zu more tests\n", terminal_ellipsis(t),
+                        a->n_tests - AUTHOR_TESTS_MAX);
+        return 0;
+}
+
+static int put_author(const Terminal *t, const ReportModel *m, const Author *a, bool all) {
+        ProcessSource processes = report_process_source(m->own);
+        const ProcessInfo *p = process_source_find(processes, a->process_id);
+        unsigned width = all || t->width < 40 ? 0 : t->width;
+        _cleanup_free_ char *command = process_to_text(t, p, width ? width - 30 : 0),
+                            *chain = chain_to_text(t, processes, a->process_id, m->session.root_pid,
+                                                   all ? 0 : CHAIN_COLUMNS),
+                            *shown = chain
+                ? text_shorten_middle(chain, width ? width - 4 : 0, terminal_ellipsis(t))
+                : NULL,
+                            *cwd = p && p->cwd ? path_to_text(p->cwd) : NULL;
+
+        if (!command || !shown || (p && p->cwd && !cwd))
+                return -ENOMEM;
+        fprintf(t->file, "  %s%s%s", terminal_style(t, STYLE_BOLD), command, terminal_reset(t));
+        if (p)
+                fprintf(t->file, "  (pid %d)", (int) p->pid);
+        fprintf(t->file, "  %zu %s\n", a->n_rows, a->n_rows == 1 ? "change" : "changes");
+        if (p && strcmp(chain, command) != 0)
+                fprintf(t->file, "    %s\n", shown);
+        if (cwd)
+                fprintf(t->file, "    in %s\n", cwd);
+        return put_tests(t, a);
+}
+
+int report_authors_write(const Terminal *t, const ReportModel *m, bool all, bool *ret_left_out) {
+        _cleanup_(authors_done) Authors authors = {};
+        size_t n;
+        int r;
+
+        r = authors_new(m->own, !all && report_has_violations(m->own), &authors);
+        if (r < 0)
+                return r;
+        if (authors.n == 0)
+                return 0;
+        fprintf(t->file, "\n%sdone by%s\n", terminal_style(t, STYLE_BOLD), terminal_reset(t));
+        n = all ? authors.n : MIN(authors.n, (size_t) AUTHORS_MAX);
+        for (size_t i = 0; i < n; i++) {
+                r = put_author(t, m, &authors.items[i], all);
+                if (r < 0)
+                        return r;
+        }
+        if (n < authors.n) {
+                fprintf(t->file, "  %s and %zu more processes (--all shows them)\n",
+                        terminal_ellipsis(t), authors.n - n);
+                *ret_left_out = true;
+        }
+        return 0;
+}

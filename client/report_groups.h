@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rows of a report as people want to read them: by watch and directory, the gravest first, and what only differs in process or
+ * test folded into one.
+ */
+#ifndef MOUNTWATCH_CLIENT_REPORT_GROUPS_H
+#define MOUNTWATCH_CLIENT_REPORT_GROUPS_H
+
+#include "common/report.h"
+
+/* Gravest first. */
+typedef enum Weight {
+        WEIGHT_DELETED,
+        WEIGHT_REPLACED,
+        WEIGHT_MODIFIED,
+        WEIGHT_CREATED,
+        WEIGHT_RENAMED,
+        WEIGHT_METADATA,
+        _WEIGHT_MAX,
+} Weight;
+
+typedef struct GroupRow {
+        const Operation *op; /* borrowed from the report; the first of those that are folded */
+        uint64_t count;
+} GroupRow;
+
+typedef struct Group {
+        const char *watch;     /* borrowed */
+        const char *directory; /* not terminated: n_directory bytes, without the slash at the end */
+        size_t n_directory;
+        GroupRow *rows; /* by weight, then by path */
+        size_t n_rows;
+        size_t n_weight[_WEIGHT_MAX];
+        Weight worst;
+} Group;
+
+typedef struct Groups {
+        Group *items;
+        size_t n;
+        GroupRow *rows; /* storage of all */
+        size_t n_rows;
+        size_t n_left_out; /* rows that are no violation, when only those were asked for */
+} Groups;
+
+Weight operation_weight(const Operation *op);
+/* "deleted", "replaced", … */
+const char *weight_to_string(Weight weight);
+
+/* `violations_only` leaves the rest out. */
+int groups_new(const Report *report, bool violations_only, Groups *ret);
+void groups_done(Groups *g);
+
+#endif

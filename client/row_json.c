@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
+#include "client/row_json.h"
+#include "common/operation_json.h"
+
+/* A member that is always there: null when it is not known. */
+static int add_text_or_null(json_object *o, const char *key, const char *text) {
+        if (text)
+                return json_add_text(o, key, text);
+        return json_object_object_add(o, key, NULL) < 0 ? -ENOMEM : 0;
+}
+
+static int add_image(json_object *o, const ProcessInfo *p) {
+        int r = json_add_int(o, "pid", p->pid);
+
+        r = r < 0 ? r : add_text_or_null(o, "exe", p->exe);
+        return r < 0 ? r : json_add(o, "cmdline", strv_to_json(p->cmdline));
+}
+
+static json_object *ancestors_to_json(ProcessSource processes, int64_t id) {
+        const ProcessInfo *chain[PROCESS_CHAIN_MAX];
+        size_t n = process_source_ancestors(processes, id, /* root_pid= */ 0, chain);
+        _cleanup_json_ json_object *array = json_object_new_array();
+
+        for (size_t i = 0; array && i < n; i++) {
+                json_object *o = json_object_new_object();
+
+                if (!o || add_image(o, chain[i]) < 0 || json_object_array_add(array, o) < 0) {
+                        json_object_put(o);
+                        return NULL;
+                }
+        }
+        return TAKE_PTR(array);
+}
+
+static json_object *process_to_json(ProcessSource processes, int64_t id) {
+        static const ProcessInfo unknown = {};
+        const ProcessInfo *p = process_source_find(processes, id);
+        _cleanup_json_ json_object *o = json_object_new_object();
+        int r;
+
+        if (!p)
+                p = &unknown;
+        r = o ? add_image(o, p) : -ENOMEM;
+        r = r < 0 ? r : json_add_int(o, "startTime", (int64_t) p->start_ticks);
+        r = r < 0 ? r : json_add_int(o, "ppid", p->ppid);
+        r = r < 0 ? r : json_add_int(o, "uid", p->uid);
+        r = r < 0 ? r : add_text_or_null(o, "cwd", p->cwd);
+        r = r < 0 ? r : json_add(o, "ancestors", ancestors_to_json(processes, id));
+        return r < 0 ? NULL : TAKE_PTR(o);
+}
+
+json_object *row_to_json(const Operation *op, ProcessSource processes, bool with_session) {
+        _cleanup_json_ json_object *o = operation_to_json(op);
+
+        if (!o)
+                return NULL;
+        if (!with_session) {
+                json_object_object_del(o, "seq");
+                json_object_object_del(o, "session");
+        }
+        /* in place of the id */
+        json_object_object_del(o, "process");
+        if (json_add(o, "process", process_to_json(processes, op->process_id)) < 0)
+                return NULL;
+        return TAKE_PTR(o);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* One operation as a member of `operations` in the report (DESIGN.md 4.3): with its process and that one's ancestors inside. */
+#ifndef MOUNTWATCH_CLIENT_ROW_JSON_H
+#define MOUNTWATCH_CLIENT_ROW_JSON_H
+
+#include <json-c/json.h>
+
+#include "client/process_source.h"
+
+/* `with_session`: for streams over many sessions, keeps seq and session. NULL: no memory. */
+json_object *row_to_json(const Operation *op, ProcessSource processes, bool with_session);
+
+#endif

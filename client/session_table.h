@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Sessions as a table for people. */
+#ifndef MOUNTWATCH_CLIENT_SESSION_TABLE_H
+#define MOUNTWATCH_CLIENT_SESSION_TABLE_H
+
+#include <json-c/json.h>
+#include <stdio.h>
+
+/* `sessions`: the array of a reply. -EBADMSG for another shape, -ENOMEM. */
+int session_table_print(FILE *f, json_object *sessions);
+
+#endif

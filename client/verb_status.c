@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* mountwatch status: the daemon, its watches, the sessions that run. */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "client/session_table.h"
+#include "client/verb.h"
+#include "client/watch_table.h"
+#include "common/json_member.h"
+#include "common/path_text.h"
+
+static void put_size(FILE *f, int64_t bytes) {
+        static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+        double n = (double) bytes;
+        size_t i = 0;
+
+        for (; n >= 1024 && i + 1 < ELEMENTSOF(units); i++)
+                n /= 1024;
+        fprintf(f, i == 0 ? "%.0f %s" : "%.1f %s", n, units[i]);
+}
+
+/* "name  text", or nothing when the daemon does not say. */
+static void put_member(json_object *reply, const char *key, const char *title) {
+        const char *raw;
+
+        if (json_get_string(reply, key, &raw) > 0) {
+                _cleanup_free_ char *text = path_to_text(raw);
+
+                printf("%-9s %s\n", title, text ? text : "?");
+        }
+}
+
+static void put_daemon(json_object *reply) {
+        const char *version = "?", *tagging;
+        char started[TERMINAL_TIME_MAX] = "?";
+        int64_t pid = 0, store = 0, tagged = 0;
+        usec_t t;
+
+        (void) json_get_string(reply, "version", &version);
+        (void) json_get_int(reply, "pid", 0, INT32_MAX, &pid);
+        if (json_get_time(reply, "started", &t) > 0)
+                terminal_time(t, started);
+        printf("mountwatchd %s, pid %" PRId64 ", running since %s\n", version, pid, started);
+        put_member(reply, "config", "config");
+        put_member(reply, "socket", "socket");
+        put_member(reply, "stateDir", "state");
+        if (json_get_int(reply, "storeBytes", 0, INT64_MAX, &store) > 0) {
+                printf("%-9s ", "store");
+                put_size(stdout, store);
+                putchar('\n');
+        }
+        if (json_get_string(reply, "tagging", &tagging) <= 0)
+                return;
+        (void) json_get_int(reply, "tagged", 0, INT64_MAX, &tagged);
+        printf("%-9s %s%s; %" PRId64 " processes tagged now\n", "tagging", tagging,
+               str_equal(tagging, "table")
+                       ? " (no cgroup v2 can be written: freeze and kill walk the processes)"
+                       : "",
+               tagged);
+}
+
+static int put_sessions(json_object *reply) {
+        json_object *sessions;
+        int r = json_need(json_get(reply, "sessions", json_type_array, &sessions));
+
+        if (r < 0)
+                return r;
+        putchar('\n');
+        if (json_object_array_length(sessions) == 0) {
+                puts("no session is running");
+                return 0;
+        }
+        return session_table_print(stdout, sessions);
+}
+
+static int print(json_object *reply) {
+        _cleanup_(watch_views_done) WatchViews watches = {};
+        Terminal t;
+        int r;
+
+        terminal_init(&t, stdout);
+        put_daemon(reply);
+        (void) verb_flush();
+        if (verb_print_warnings(reply) != STATUS_DONE)
+                return -ENOMEM;
+        r = watch_views_from_json(reply, &watches);
+        if (r < 0)
+                return r;
+        putchar('\n');
+        r = watch_table_print(&t, &watches);
+        return r < 0 ? r : put_sessions(reply);
+}
+
+int verb_status(const Context *context, const Options *options) {
+        _cleanup_json_ json_object *reply = NULL;
+        int r;
+
+        r = verb_call(context, "GetStatus", NULL, &reply);
+        if (r != STATUS_DONE)
+                return r;
+        if (options_has(options, OPTION_JSON))
+                return verb_print_json(TAKE_PTR(reply));
+        r = print(reply);
+        return r < 0 ? verb_failed(context, NULL, r) : verb_flush();
+}
