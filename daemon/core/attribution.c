@@ -30,12 +30,13 @@ static bool is_ignored(const WatchSpec *watch, const Change *c) {
 
 /* The Allow= pattern that covers it, or NULL; a rename needs both of its names covered. */
 static const char *allowed_by(const WatchSpec *watch, const Change *c) {
-        const char *name = relative(watch, c->path), *from;
+        const char *name = relative(watch, c->path);
 
         if (!name)
                 return NULL;
         if (c->op == OP_RENAME && c->from) {
-                from = relative(watch, c->from);
+                const char *from = relative(watch, c->from);
+
                 if (!from || !glob_find(watch->allow, from))
                         return NULL;
         }

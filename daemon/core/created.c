@@ -12,7 +12,7 @@ typedef struct Slot {
 
 struct CreatedSet {
         Slot *slots; /* linear probing; at most 3/4 are used */
-        size_t size; /* a power of two, or 0 */
+        size_t size; /* a power of two */
         size_t n;
 };
 
@@ -21,6 +21,12 @@ int created_set_new(CreatedSet **ret) {
 
         if (!c)
                 return -ENOMEM;
+        c->size = SIZE_MIN;
+        c->slots = calloc(c->size, sizeof *c->slots);
+        if (!c->slots) {
+                free(c);
+                return -ENOMEM;
+        }
         *ret = c;
         return 0;
 }
@@ -47,7 +53,7 @@ static Slot *probe(Slot *slots, size_t size, uint64_t key) {
 }
 
 static int grow(CreatedSet *c) {
-        size_t size = c->size > 0 ? c->size * 2 : SIZE_MIN;
+        size_t size = c->size * 2;
         Slot *slots = calloc(size, sizeof *slots);
 
         if (!slots)
@@ -63,15 +69,15 @@ static int grow(CreatedSet *c) {
 
 int created_set_put(CreatedSet *c, uint64_t key, uint64_t object) {
         Slot *slot;
-        int r;
 
         key = key_used(key);
-        slot = c->size > 0 ? probe(c->slots, c->size, key) : NULL;
-        if (!slot || slot->key == 0) {
+        slot = probe(c->slots, c->size, key);
+        if (slot->key == 0) {
                 if (c->n >= CREATED_MAX)
                         return -ENOSPC;
                 if ((c->n + 1) * 4 > c->size * 3) {
-                        r = grow(c);
+                        int r = grow(c);
+
                         if (r < 0)
                                 return r;
                         slot = probe(c->slots, c->size, key);
@@ -83,23 +89,19 @@ int created_set_put(CreatedSet *c, uint64_t key, uint64_t object) {
 }
 
 bool created_set_find(const CreatedSet *c, uint64_t key, uint64_t *ret_object) {
-        const Slot *slot;
+        const Slot *slot = probe(c->slots, c->size, key_used(key));
 
-        key = key_used(key);
-        slot = c->size > 0 ? probe(c->slots, c->size, key) : NULL;
-        if (!slot || slot->key == 0)
+        if (slot->key == 0)
                 return false;
         *ret_object = slot->object;
         return true;
 }
 
 void created_set_remove(CreatedSet *c, uint64_t key) {
+        const Slot *slot = probe(c->slots, c->size, key_used(key));
         size_t mask = c->size - 1, hole, i;
-        Slot *slot;
 
-        key = key_used(key);
-        slot = c->size > 0 ? probe(c->slots, c->size, key) : NULL;
-        if (!slot || slot->key == 0)
+        if (slot->key == 0)
                 return;
         /* close the gap: whoever sits behind it and could have sat in it moves up */
         hole = (size_t) (slot - c->slots);

@@ -7,6 +7,7 @@
  * 6.18 at least): the parent may reap a process, and its number be given away, before the exit message is sent; and a
  * message may be lost (the table then believes in processes that are gone until /proc says otherwise).
  */
+#include <assert.h>
 #include <errno.h>
 
 #define HASH_NONFATAL_OOM 1
@@ -165,17 +166,20 @@ static Entry *living_find(const ProcessTable *t, pid_t pid) {
 static int entry_add(ProcessTable *t, nsec_t born, Image *parent, const ProcessDetails *details,
                      Members *members, Entry **ret) {
         _cleanup_(image_unrefp) Image *image = NULL;
-        _cleanup_free_ Entry *e = calloc(1, sizeof *e);
+        Entry *e;
         int r;
 
-        if (!e)
-                return -ENOMEM;
         r = image_new(parent, details, &image);
         if (r < 0)
                 return r;
-        e->slot = slot_get(t, image->pid);
-        if (!e->slot)
+        e = calloc(1, sizeof *e);
+        if (!e)
                 return -ENOMEM;
+        e->slot = slot_get(t, image->pid);
+        if (!e->slot) {
+                free(e);
+                return -ENOMEM;
+        }
         e->process = (Process){.pid = image->pid, .born = born, .image = TAKE_PTR(image)};
         e->older = e->slot->newest;
         if (e->older)
@@ -183,7 +187,7 @@ static int entry_add(ProcessTable *t, nsec_t born, Image *parent, const ProcessD
         e->slot->newest = e;
         if (members)
                 members_add(members, e);
-        *ret = TAKE_PTR(e);
+        *ret = e;
         return 0;
 }
 
@@ -202,6 +206,7 @@ static void entry_forget(ProcessTable *t, Entry *e) {
         if (e->older)
                 e->older->newer = e->newer;
         if (!s->newest) {
+                assert(t->slots);
                 HASH_DEL(t->slots, s);
                 free(s);
         }
