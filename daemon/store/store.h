@@ -97,8 +97,8 @@ int store_get_process(Store *s, int64_t id, ProcessInfo *ret); /* -ENOENT */
 int store_blame(Store *s, const char *path, Operation **ret, size_t *ret_n, size_t limit);
 
 /* Removes sessions that ended before `before`, with all that hangs on them, and untagged operations older than that, and gives the
- * space back. Does a slice of some milliseconds: returns 1 when there is more to do (call again from the loop, with a store_flush()
- * between), 0 when done. */
+ * space back. Does a slice of some milliseconds and commits: returns 1 when there is more to do (call again, from the loop), 0 when
+ * done. */
 int store_expire(Store *s, usec_t before);
 /* File size in bytes, database and WAL together. */
 int store_size(Store *s, uint64_t *ret);

@@ -10,7 +10,6 @@
 #define SLICE 2000 /* rows removed by one call: some milliseconds */
 #define UNTAGGED_SCAN \
         (FOLD_SETS * FOLD_WAYS * 2) /* more than there can be old rows with young counts */
-#define VACUUM_PAGES 256
 
 /* Runs a DELETE whose parameters are these and, last, how many rows it may take. Lowers *left by what it took. */
 static int take(Store *s, StatementSlot slot, const char *sql, int64_t a, int64_t b,
@@ -182,7 +181,7 @@ static int expire_processes(Store *s, int64_t *left) {
         return r < 0 ? r : 0;
 }
 
-/* Gives free pages back to the filesystem. 1 when there are more. */
+/* Gives some free pages back to the filesystem. 1 when there may be more. */
 static int vacuum(Store *s) {
         _cleanup_(statement_done) Statement st = {0};
         int r = statement_open(s, STATEMENT_VACUUM, "PRAGMA incremental_vacuum(256)", &st);
@@ -196,14 +195,10 @@ static int vacuum(Store *s) {
         return r < 0 ? r : pages > 0;
 }
 
-int store_expire(Store *s, usec_t before) {
+static int expire_slice(Store *s, usec_t before) {
         int64_t left = SLICE;
-        int r;
+        int r = expire_sessions(s, before, &left);
 
-        store_settle(s);
-        r = store_begin(s);
-        if (r >= 0)
-                r = expire_sessions(s, before, &left);
         if (r >= 0 && left > 0)
                 r = expire_untagged(s, before, &left);
         if (r >= 0 && left > 0)
@@ -213,4 +208,18 @@ int store_expire(Store *s, usec_t before) {
         if (r < 0)
                 return r;
         return left < SLICE ? 1 : vacuum(s);
+}
+
+int store_expire(Store *s, usec_t before) {
+        int more, r;
+
+        store_settle(s);
+        r = store_begin(s);
+        if (r < 0)
+                return r;
+        more = expire_slice(s, before);
+        if (more < 0)
+                return more;
+        r = store_flush(s);
+        return r < 0 ? r : more;
 }

@@ -105,7 +105,7 @@ static int put_loss(Store *s, int64_t n, size_t position, const Loss *l) {
 }
 
 static int put_all(Store *s, const Session *session, bool is_new) {
-        int64_t n;
+        int64_t n = 0;
         int r = write_session(s, session, is_new);
 
         if (r >= 0)
