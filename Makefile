@@ -146,8 +146,7 @@ check-format:
 check-tidy:
 	@tests/run tidy script tests/tidy.sh
 check-cppcheck:
-	@tests/run cppcheck tool cppcheck -q --std=c11 --enable=warning,performance,portability --inline-suppr \
-		--suppressions-list=tests/cppcheck.suppress --error-exitcode=1 -D_GNU_SOURCE -I. common client daemon
+	@tests/run cppcheck script tests/cppcheck.sh
 check-shellcheck:
 	@tests/run shellcheck tool shellcheck -x $(SH_FILES)
 analyze: check-format check-tidy check-cppcheck check-shellcheck
