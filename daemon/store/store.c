@@ -2,8 +2,8 @@
 /*
  * Opening, the transaction, and what is asked of the files.
  *
- * The first write begins a transaction, store_flush() ends it. Counts of folded rows and the summary of the block stay in
- * memory until a flush or a read (store_settle).
+ * The first write begins a transaction, store_flush() ends it. Counts of folded rows and the
+ * summary of the block stay in memory until a flush or a read (store_settle).
  */
 #include "daemon/store/store_internal.h"
 
@@ -125,7 +125,8 @@ void store_check_rollback(Store *s) {
         s->block.dirty = s->block.id >= 0;
 }
 
-/* Without a transaction and without counts, the summary of the block is ahead of its row only by what has been rolled back. */
+/* Without a transaction and without counts, the summary of the block is ahead of its row only by
+ * what has been rolled back. */
 static int settle(Store *s) {
         int r;
 

@@ -8,7 +8,8 @@ static int begin_block(Store *s, int64_t id) {
 
         if (id >= BLOCK_MAX)
                 return -EOVERFLOW;
-        /* Committed before the next one begins: load_numbers() relies on it, and no transaction grows beyond a block. */
+        /* Committed before the next one begins: load_numbers() relies on it, and no transaction
+         * grows beyond a block. */
         if (s->block.id >= 0) {
                 r = store_flush(s);
                 if (r < 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Forgetting, a slice at a time: operations of ended sessions and the sessions, old untagged operations, then the blocks that have
- * none left, the processes that only they knew, and the pages that are free now.
+ * Forgetting, a slice at a time: operations of ended sessions and the sessions, old untagged
+ * operations, then the blocks that have none left, the processes that only they knew, and the pages
+ * that are free now.
  */
 #include "daemon/store/store_internal.h"
 
@@ -11,7 +12,8 @@
 #define UNTAGGED_SCAN \
         (FOLD_SETS * FOLD_WAYS * 2) /* more than there can be old rows with young counts */
 
-/* Runs a DELETE whose parameters are these and, last, how many rows it may take. Lowers *left by what it took. */
+/* Runs a DELETE whose parameters are these and, last, how many rows it may take. Lowers *left by
+ * what it took. */
 static int take(Store *s, StatementSlot slot, const char *sql, int64_t a, int64_t b,
                 int64_t *left) {
         _cleanup_(statement_done) Statement st = {0};
@@ -83,8 +85,8 @@ static int expire_sessions(Store *s, usec_t before, int64_t *left) {
         return r < 0 ? r : 0;
 }
 
-/* Numbers of untagged rows whose last repetition is older than that. Rows come in order of their first: the first young one ends
- * the search. */
+/* Numbers of untagged rows whose last repetition is older than that. Rows come in order of their
+ * first: the first young one ends the search. */
 static int find_untagged(Store *s, usec_t before, size_t max, SeqList *list) {
         _cleanup_(statement_done) Statement st = {0};
         int r = statement_open(
@@ -160,7 +162,8 @@ static int expire_blocks(Store *s, int64_t *left) {
         return r < 0 ? r : 0;
 }
 
-/* A process last used in a block that is gone. One block of grace: it is marked just before its operation gets a number. */
+/* A process last used in a block that is gone. One block of grace: it is marked just before its
+ * operation gets a number. */
 static int expire_processes(Store *s, int64_t *left) {
         int64_t oldest = 0;
         int r = ask(s, STATEMENT_BLOCK_OLDEST,

@@ -2,11 +2,13 @@
 /*
  * Folding: an operation that repeats the last row of its paths raises that row's count.
  *
- * Order is what a later reader relies on, so the row must be the last one on *every* name the operation has, and nothing is
- * folded across the start or end of a session (its untagged operations are selected by number) or across a directory that
- * went away (the same name below it would be another file).
+ * Order is what a later reader relies on, so the row must be the last one on *every* name the
+ * operation has, and nothing is folded across the start or end of a session (its untagged
+ * operations are selected by number) or across a directory that went away (the same name below it
+ * would be another file).
  *
- * Counts stay here until fold_write(). A set of FOLD_WAYS entries gives up its oldest for a new path.
+ * Counts stay here until fold_write(). A set of FOLD_WAYS entries gives up its oldest for a new
+ * path.
  */
 #include "daemon/store/store_internal.h"
 

@@ -28,7 +28,8 @@ static inline void sip_word(uint64_t v[4], uint64_t word) {
         v[0] ^= word;
 }
 
-/* Up to eight bytes, the first one lowest, so that the hashes in a database mean the same on every machine. */
+/* Up to eight bytes, the first one lowest, so that the hashes in a database mean the same on
+ * every machine. */
 static uint64_t read_little_endian(const uint8_t *p, size_t n) {
         uint64_t word = 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SipHash-2-4. Names of files are chosen by those who are watched: with a key they cannot know, nobody can make two names
- * that the store takes for one.
+ * SipHash-2-4. Names of files are chosen by those who are watched: with a key they cannot know,
+ * nobody can make two names that the store takes for one.
  */
 #ifndef MOUNTWATCH_STORE_STORE_HASH_H
 #define MOUNTWATCH_STORE_STORE_HASH_H

@@ -2,13 +2,16 @@
 /*
  * What the files of the store share.
  *
- * Blocks. Operations are numbered by seq; BLOCK_SIZE consecutive numbers are a block. What an operation leans on (texts,
- * the trace by which store_blame() finds it, the row it folds into) is in its own block, so that a block that has lost its
- * last operation can be removed whole, without asking who else uses what. It also keeps each part of the trace, which grows in
- * random order, small enough for the page cache: a single index over all paths made inserting ten times slower.
+ * Blocks. Operations are numbered by seq; BLOCK_SIZE consecutive numbers are a block. What an
+ * operation leans on (texts, the trace by which store_blame() finds it, the row it folds into) is
+ * in its own block, so that a block that has lost its last operation can be removed whole, without
+ * asking who else uses what. It also keeps each part of the trace, which grows in random order,
+ * small enough for the page cache: one part for all paths takes four times as long to fill
+ * (measured with a million).
  *
- * Caches (texts, programs, touched processes, rows to fold into) have a fixed size and may forget: a miss costs a row or an
- * UPDATE more, never a wrong answer. All are dropped when a block ends and when SQLite has rolled back.
+ * Caches (texts, programs, touched processes, rows to fold into) have a fixed size and may forget:
+ * a miss costs a row or an UPDATE more, never a wrong answer. All are dropped when a block ends and
+ * when SQLite has rolled back.
  */
 #ifndef MOUNTWATCH_STORE_STORE_INTERNAL_H
 #define MOUNTWATCH_STORE_STORE_INTERNAL_H
@@ -46,8 +49,8 @@ typedef struct CachedId {
 /* The last row that touched a path. */
 typedef struct FoldEntry {
         uint64_t path; /* hash; 0: empty */
-        uint64_t
-                key; /* hash of all that has to be equal; 0 when the row is another path's and only stands here */
+        /* Hash of all that has to be equal; 0 when the row is another path's and only stands here. */
+        uint64_t key;
         int64_t seq;
         uint64_t generation;
         uint64_t count;
@@ -81,7 +84,8 @@ struct Store {
         sqlite3_stmt *statements[_STATEMENT_MAX];
         HashKey hash_key;
 
-        bool in_transaction; /* as we believe; store_check_rollback() finds out when SQLite thinks otherwise */
+        /* As we believe; store_check_rollback() finds out when SQLite thinks otherwise. */
+        bool in_transaction;
         unsigned n_written; /* operations in this transaction */
         int settle_error;   /* of a store_settle(), not told to anybody yet */
         int64_t seq;        /* the last one given out */
@@ -98,11 +102,13 @@ struct Store {
 };
 
 /* store.c */
-int store_begin(Store *s); /* before every write */
-void store_settle(
-        Store *s); /* before every read: what is still in memory goes into the tables. A full disk does
-                                       * not stop reading: the next store_flush() tells of the failure */
-void store_check_rollback(Store *s); /* after every error: forget what SQLite has forgotten */
+/* Before every write. */
+int store_begin(Store *s);
+/* Before every read: what is still in memory goes into the tables. A full disk does not stop
+ * reading: the next store_flush() tells of the failure. */
+void store_settle(Store *s);
+/* After every error: forget what SQLite has forgotten. */
+void store_check_rollback(Store *s);
 
 /* store_schema.c */
 int schema_bring_up(Store *s);
@@ -112,7 +118,8 @@ int block_next_seq(Store *s, int64_t *ret);
 void block_add(Store *s, const Operation *o);
 int block_write(Store *s);
 uint64_t block_watch_bit(const Store *s, const char *watch);
-/* The first block >= `from` that may hold operations of `watch` (or NULL) with last >= since. 1, or 0 when there is none. */
+/* The first block >= `from` that may hold operations of `watch` (or NULL) with last >= since. 1,
+ * or 0 when there is none. */
 int block_find(Store *s, int64_t from, const char *watch, usec_t since, int64_t *ret);
 
 /* store_text.c: the number of a text of the present block. NULL is 0. */
@@ -121,7 +128,8 @@ void text_forget(Store *s);
 
 /* store_trace.c: which operations touched a path. */
 int trace_put(Store *s, int64_t seq, uint64_t path_hash);
-/* Appends the numbers of a block's operations that may have touched the path (a hash of 24 bits: the row decides). */
+/* Appends the numbers of a block's operations that may have touched the path (a hash of 24 bits:
+ * the row decides). */
 typedef struct SeqList {
         int64_t *seqs;
         size_t n, allocated;

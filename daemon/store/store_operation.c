@@ -123,7 +123,8 @@ static int insert_row(Store *s, const Operation *o, int64_t seq, int64_t session
         return statement_run(&st);
 }
 
-/* The row comes last: what a failure before it leaves behind is a text nobody names and a trace that leads nowhere. */
+/* The row comes last: what a failure before it leaves behind is a text nobody names and a trace
+ * that leads nowhere. */
 static int put_row(Store *s, const Operation *o, int64_t session, const Hashes *h,
                    int64_t *ret_seq) {
         Texts texts;

@@ -2,8 +2,8 @@
 /*
  * Images and their programs.
  *
- * A row says in which block it was last used; it may be removed when no older operation is left (store_expire.c). An image that is
- * used again after that is stored again under the number it had.
+ * A row says in which block it was last used; it may be removed when no older operation is left
+ * (store_expire.c). An image that is used again after that is stored again under the number it had.
  */
 #include "daemon/store/store_internal.h"
 

@@ -2,9 +2,10 @@
 /*
  * Reading operations in order, a page at a time.
  *
- * "Of any or none" runs along the table, and passes over blocks that can hold nothing of the watch or the time asked for. Everything
- * else is a set of members (sessions, or the untagged ones), each with an index in order of seq: a page is a merge that starts with
- * one seek for each member, whatever lies between their operations.
+ * "Of any or none" runs along the table, and passes over blocks that can hold nothing of the watch
+ * or the time asked for. Everything else is a set of members (sessions, or the untagged ones), each
+ * with an index in order of seq: a page is a merge that starts with one seek for each member,
+ * whatever lies between their operations.
  */
 #include "daemon/store/store_internal.h"
 
@@ -139,7 +140,8 @@ static int seek(Store *s, Member *m, int64_t after) {
         return 0;
 }
 
-/* The member whose turn it is, and how far it may go before it is another's turn. NULL: all are at their end. */
+/* The member whose turn it is, and how far it may go before it is another's turn. NULL: all are
+ * at their end. */
 static Member *choose(const Members *members, int64_t *ret_until) {
         Member *first = NULL;
         int64_t until = INT64_MAX;

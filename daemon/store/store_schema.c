@@ -2,8 +2,9 @@
 /*
  * The tables, and how older databases become today's.
  *
- * Enums are stored as their numbers: the assertions below fail when one is renumbered, which then needs a migration.
- * Bytes that come from outside (paths, labels, command lines) are BLOBs; SQLite never has to take them for text.
+ * Enums are stored as their numbers: the assertions below fail when one is renumbered, which then
+ * needs a migration. Bytes that come from outside (paths, labels, command lines) are BLOBs; SQLite
+ * never has to take them for text.
  */
 #include "daemon/store/store_internal.h"
 
@@ -30,7 +31,8 @@ static_assert(SESSION_ACTIVE == 0 && SESSION_LINGERING == 1 && SESSION_STOPPED =
 
 #define APPLICATION_ID 0x4d576462 /* "MWdb" */
 
-/* Element i makes version i + 1 out of version i. Never changed once released: a new version is a new element. */
+/* Element i makes version i + 1 out of version i. Never changed once released: a new version is
+ * a new element. */
 static const char *const migrations[] = {
         "CREATE TABLE store("
         "  key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;"
@@ -128,8 +130,9 @@ static int check_application(Store *s) {
         return application == APPLICATION_ID || (application == 0 && tables == 0) ? 0 : -EUCLEAN;
 }
 
-/* synchronous=NORMAL: a commit is one write without fsync; what is flushed survives the end of the daemon in any form, and
- * a power failure costs at most what came after the last checkpoint, never the database. */
+/* synchronous=NORMAL: a commit is one write without fsync; what is flushed survives the end of
+ * the daemon in any form, and a power failure costs at most what came after the last checkpoint,
+ * never the database. */
 static int set_pragmas(Store *s) {
         static const char pragmas[] = "PRAGMA auto_vacuum = INCREMENTAL;"
                                       "PRAGMA journal_mode = WAL;"
@@ -197,8 +200,9 @@ static int load_hash_key(Store *s) {
 }
 
 /*
- * Numbers that were given out but not committed before the end of the last daemon must not come again: clients have seen
- * them. A block is committed before the next one begins, so all of them are in the block after the last one in the table.
+ * Numbers that were given out but not committed before the end of the last daemon must not come
+ * again: clients have seen them. A block is committed before the next one begins, so all of them
+ * are in the block after the last one in the table.
  */
 static int load_numbers(Store *s) {
         int64_t block = -1, process = 0, program = 0;

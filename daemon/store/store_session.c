@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing sessions. Their start and end are committed at once: a session that has been told of outlives a full disk. */
+/* Writing sessions. Their start and end are committed at once: a session that has been told of
+ * outlives a full disk. */
 #include "daemon/store/store_internal.h"
 
 #include <errno.h>
@@ -48,7 +49,8 @@ static void bind_session(Statement *st, const Session *session, const char *comm
         statement_bind_int(st, (int64_t) session->violations);
 }
 
-/* The outer session of one that is known is kept when it is not named: it may have ended, and its struct be gone. */
+/* The outer session of one that is known is kept when it is not named: it may have ended, and
+ * its struct be gone. */
 static const char update_sql[] =
         "UPDATE session SET outer_id = ifnull(?, outer_id), label = ?, uid = ?, policy = ?, command = ?, cwd = ?, "
         "root_pid = ?, root_start = ?, state = ?, started = ?, stopped = ?, exit_status = ?, test = ?, cgroup = ?, "
@@ -172,48 +174,4 @@ int store_put_session(Store *s, const Session *session) {
                 return 0;
         fold_bump(s);
         return store_flush(s);
-}
-
-/* Two bits for each kind of operation, in the order of OpType. */
-static int64_t encode_sight(const Coverage *c) {
-        int64_t v = 0;
-
-        for (int i = 0; i < _OP_MAX; i++)
-                v |= (int64_t) c->op[i] << (2 * i);
-        return v;
-}
-
-static int64_t encode_deny(const Coverage *c) {
-        int64_t v = 0;
-
-        for (int i = 0; i < _OP_MAX; i++)
-                v |= (int64_t) c->deny[i] << i;
-        return v;
-}
-
-int store_put_session_watch(Store *s, const char *session, const WatchSpec *spec, Scope scope,
-                            const Coverage *coverage) {
-        _cleanup_(statement_done) Statement st = {0};
-        int64_t n;
-        int r = session_number(s, session, &n);
-
-        if (r >= 0)
-                r = store_begin(s);
-        if (r >= 0)
-                r = statement_open(
-                        s, STATEMENT_WATCH_PUT,
-                        "INSERT OR REPLACE INTO session_watch(session, name, path, policy, "
-                        "scope, sight, deny) VALUES(?, ?, ?, ?, ?, ?, ?)",
-                        &st);
-        if (r < 0)
-                return r;
-        statement_bind_int(&st, n);
-        statement_bind_string(&st, spec->name);
-        statement_bind_string(&st, spec->path);
-        statement_bind_int(&st, spec->policy);
-        statement_bind_int(&st, scope);
-        statement_bind_int(&st, encode_sight(coverage));
-        statement_bind_int(&st, encode_deny(coverage));
-        r = statement_run(&st);
-        return r < 0 ? r : 0;
 }

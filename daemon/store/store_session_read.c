@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading sessions back, with their losses and watches. */
+/* Reading sessions back, with their losses. */
 #include "daemon/store/store_internal.h"
 
 #include "common/strv.h"
@@ -16,10 +16,6 @@
 
 void stored_session_done(StoredSession *s) {
         s->session = session_free(s->session);
-}
-
-void stored_watch_done(StoredWatch *w) {
-        w->spec = watch_spec_unref(w->spec);
 }
 
 static int copy_id(Statement *st, int column, char ret[static 17]) {
@@ -224,78 +220,5 @@ int store_get_last_session(Store *s, uid_t uid, StoredSession *ret) {
         if (n == 0)
                 return -ENOENT;
         *ret = list[0];
-        return 0;
-}
-
-static int read_coverage(Statement *st, int column, Coverage *ret) {
-        int64_t sight = statement_int(st, column), deny = statement_int(st, column + 1);
-
-        for (int i = 0; i < _OP_MAX; i++) {
-                int64_t value = sight >> (2 * i) & 3;
-                if (value >= _SIGHT_MAX)
-                        return -EUCLEAN;
-                ret->op[i] = (Sight) value;
-                ret->deny[i] = deny >> i & 1;
-        }
-        return 0;
-}
-
-static int read_watch(Statement *st, StoredWatch *ret) {
-        _cleanup_(stored_watch_done) StoredWatch w = {0};
-        _cleanup_free_ char *name = NULL;
-        int64_t policy = statement_int(st, 2), scope = statement_int(st, 3);
-        int r;
-
-        if (policy < 0 || policy >= _POLICY_MAX || scope < 0 || scope >= _SCOPE_MAX)
-                return -EUCLEAN;
-        r = statement_string(st, 0, &name);
-        if (r >= 0)
-                r = watch_spec_new(name, &w.spec);
-        if (r >= 0)
-                r = replace_string(st, 1, &w.spec->path);
-        if (r >= 0)
-                r = read_coverage(st, 4, &w.coverage);
-        if (r < 0)
-                return r;
-        w.spec->policy = (Policy) policy;
-        w.scope = (Scope) scope;
-        *ret = w;
-        w.spec = NULL;
-        return 0;
-}
-
-int store_get_session_watches(Store *s, const char *session, StoredWatch **ret, size_t *ret_n) {
-        _cleanup_(statement_done) Statement st = {0};
-        StoredWatch *list = NULL;
-        size_t n = 0;
-        int64_t number;
-        int r = session_number(s, session, &number);
-
-        if (r >= 0)
-                r = statement_open(
-                        s, STATEMENT_WATCH_GET,
-                        "SELECT name, path, policy, scope, sight, deny FROM session_watch "
-                        "WHERE session = ? ORDER BY name",
-                        &st);
-        if (r < 0)
-                return r;
-        statement_bind_int(&st, number);
-        while ((r = statement_step(&st)) > 0) {
-                StoredWatch *grown = reallocarray(list, n + 1, sizeof *grown);
-                r = grown ? read_watch(&st, &grown[n]) : -ENOMEM;
-                if (grown)
-                        list = grown;
-                if (r < 0)
-                        break;
-                n++;
-        }
-        if (r < 0) {
-                for (size_t i = 0; i < n; i++)
-                        stored_watch_done(&list[i]);
-                free(list);
-                return r;
-        }
-        *ret = list;
-        *ret_n = n;
         return 0;
 }

@@ -5,7 +5,8 @@
 
 #include <errno.h>
 
-/* SQLite turns ENOSPC of a write into SQLITE_FULL, but not EDQUOT, and neither where it makes the -shm file longer. */
+/* SQLite turns ENOSPC of a write into SQLITE_FULL, but not EDQUOT, and neither where it makes
+ * the -shm file longer. */
 static int io_errno(Store *s) {
         int e = sqlite3_system_errno(s->db);
 

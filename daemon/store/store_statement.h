@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A prepared statement in use. Each SQL text has a slot in the Store, where it stays prepared; a Statement borrows it and
- * puts it back on every way out, so that no read transaction is left open. A slot must not be borrowed twice at a time.
+ * A prepared statement in use. Each SQL text has a slot in the Store, where it stays prepared; a
+ * Statement borrows it and puts it back on every way out, so that no read transaction is left open.
+ * A slot must not be borrowed twice at a time.
  *
- * Errors of binding are kept and come out of the first step. Byte strings are bound without a copy: they must live until
- * the statement is done.
+ * Errors of binding are kept and come out of the first step. Byte strings are bound without a copy:
+ * they must live until the statement is done.
  */
 #ifndef MOUNTWATCH_STORE_STORE_STATEMENT_H
 #define MOUNTWATCH_STORE_STORE_STATEMENT_H
@@ -90,7 +91,8 @@ void statement_bind_bytes(Statement *st, const void *p, size_t size); /* p NULL 
 
 /* 1 for a row, 0 for the end, negative errno. */
 int statement_step(Statement *st);
-/* Steps a statement without rows, and makes it ready to be bound again. Returns how many rows it changed. */
+/* Steps a statement without rows, and makes it ready to be bound again. Returns how many rows it
+ * changed. */
 int statement_run(Statement *st);
 
 int64_t statement_int(Statement *st, int column);

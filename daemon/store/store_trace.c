@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which operations touched a path: for each of an operation's names one key in a table that has nothing but keys,
+ * Which operations touched a path: for each of an operation's names one key in a table that has
+ * nothing but keys,
  *
  *      block (24 bits) | hash of the path (24 bits) | place in the block (15 bits)
  *
- * so that looking a path up is one seek in each block, and inserting stays within the newest block's megabyte.
+ * so that looking a path up is one seek in each block, and inserting stays within the newest
+ * block's megabyte.
  */
 #include "daemon/store/store_internal.h"
 

@@ -261,7 +261,8 @@ static int mount_small(const char *dir) {
         return mount("mountwatch-test", dir, "tmpfs", 0, "size=1m,mode=0700") < 0 ? -errno : 0;
 }
 
-/* Puts operations until it is told that there is no room. Returns how many were flushed before that. */
+/* Puts operations until it is told that there is no room. Returns how many were flushed before
+ * that. */
 static size_t fill(Store *s, const Session *session) {
         size_t flushed = 0;
 

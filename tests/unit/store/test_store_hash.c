@@ -6,7 +6,8 @@
 
 #include <cmocka.h>
 
-/* The vectors of the paper (Aumasson and Bernstein, appendix A) and of the reference implementation. */
+/* The vectors of the paper (Aumasson and Bernstein, appendix A) and of the reference
+ * implementation. */
 static const HashKey paper_key = {0x0706050403020100, 0x0f0e0d0c0b0a0908};
 
 static void hash_is_siphash_2_4(void **state) {

@@ -237,7 +237,8 @@ static void another_path_in_between_does_not_matter(void **state) {
         assert_true(put_folds(f->store, operation(OP_MODIFY, "/mnt/nas/x")));
 }
 
-/* Otherwise "create f, rename f to x, create f, rename f to x" would end with an f that nobody renamed. */
+/* Otherwise "create f, rename f to x, create f, rename f to x" would end with an f that nobody
+ * renamed. */
 static void rename_folds_only_when_it_is_last_on_both_names(void **state) {
         Fixture *f = *state;
         Operation rename = operation(OP_RENAME, "/mnt/nas/x");
@@ -276,7 +277,8 @@ static void nothing_folds_over_a_directory_that_went_away(void **state) {
         assert_false(put_folds(f->store, create));
 }
 
-/* More paths than the table of last rows has room for: rows may be more than necessary, counts may not be wrong. */
+/* More paths than the table of last rows has room for: rows may be more than necessary, counts
+ * may not be wrong. */
 static void forgotten_paths_lose_no_count(void **state) {
         Fixture *f = *state;
         StoreQuery q = everything();

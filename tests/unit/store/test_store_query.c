@@ -16,7 +16,8 @@ static void expect(Store *s, StoreQuery q, const char *expected) {
         }
 }
 
-/* Interleaved: a is in an outer session, b and c in sessions inside of it, d in one inside of b's, e in another, u untagged. */
+/* Interleaved: a is in an outer session, b and c in sessions inside of it, d in one inside of
+ * b's, e in another, u untagged. */
 typedef struct Scene {
         Session *a, *b, *c, *d, *e;
 } Scene;
