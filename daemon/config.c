@@ -61,7 +61,7 @@ static int add_section(Loader *l, ConfigKind kind, const char *name, Section **r
                 r = section_reset_keys(kind, section_object(s, l->config));
         if (r < 0)
                 return r;
-        grown = realloc(l->sections, (l->n_sections + 1) * sizeof *grown);
+        grown = realloc(l->sections, (l->n_sections + 1) * sizeof(void *));
         if (!grown)
                 return -ENOMEM;
         s->first = l->at;
@@ -342,7 +342,7 @@ static int check_whole(Loader *l) {
 static int take_sections(Loader *l) {
         Config *c = l->config;
 
-        c->watches = calloc(l->n_sections + 1, sizeof *c->watches);
+        c->watches = calloc(l->n_sections + 1, sizeof(void *));
         c->auto_sessions = calloc(l->n_sections + 1, sizeof *c->auto_sessions);
         c->webhooks = calloc(l->n_sections + 1, sizeof *c->webhooks);
         if (!c->watches || !c->auto_sessions || !c->webhooks)

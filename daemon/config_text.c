@@ -19,7 +19,7 @@
 #define MASK '\x01'
 
 /* A variable in Debian's libinih, a constant (200) elsewhere. Also honoured is what the reader is told. */
-extern int ini_max_line __attribute__((weak));
+extern int ini_max_line __attribute__((weak)); // NOLINT(readability-redundant-declaration)
 
 typedef struct Reader {
         const char *p, *end;

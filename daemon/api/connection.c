@@ -68,7 +68,11 @@ int connection_send(Connection *c, char *data, size_t size, bool may_drop) {
                 return -ENOMEM;
         }
         *o = (Output){.size = size, .data = TAKE_PTR(taken)};
-        DL_APPEND(c->output, o);
+        if (c->output)
+                c->output_last->next = o;
+        else
+                c->output = o;
+        c->output_last = o;
         c->n_pending += size;
         c->above_low = c->above_low || c->n_pending >= API_STREAM_LOW;
         if (!c->dispatching && connection_update(c) < 0)
@@ -83,18 +87,19 @@ void connection_call_done(Connection *c) {
 }
 
 static void connection_sent(Connection *c, size_t n) {
-        c->n_pending -= n;
-        while (n > 0) {
-                Output *o = c->output;
-                size_t part = MIN(n, o->size - o->sent);
+        Output *o = c->output;
 
-                o->sent += part;
-                n -= part;
-                if (o->sent == o->size) {
-                        DL_DELETE(c->output, o);
-                        output_free(o);
-                }
+        c->n_pending -= n;
+        while (o && n >= o->size - o->sent) {
+                n -= o->size - o->sent;
+                c->output = o->next;
+                output_free(o);
+                o = c->output;
         }
+        if (o)
+                o->sent += n;
+        else
+                c->output_last = NULL;
 }
 
 /* Writes what the socket takes without waiting. */
@@ -249,8 +254,6 @@ int connection_new(ApiServer *s, int fd, const Peer *peer, Connection **ret) {
 }
 
 Connection *connection_free(Connection *c) {
-        Output *o, *next;
-
         if (!c)
                 return NULL;
         DL_DELETE(c->server->connections, c);
@@ -259,7 +262,8 @@ Connection *connection_free(Connection *c) {
                 call_detach(TAKE_PTR(c->call));
         sd_event_source_disable_unref(c->on_io);
         sd_event_source_disable_unref(c->on_more);
-        DL_FOREACH_SAFE(c->output, o, next) {
+        for (Output *o = c->output, *next; o; o = next) {
+                next = o->next;
                 output_free(o);
         }
         varlink_reader_done(&c->reader);

@@ -12,7 +12,7 @@
 #include "daemon/api/server.h"
 
 typedef struct Output {
-        struct Output *prev, *next;
+        struct Output *next;
         size_t size, sent;
         char *data;
 } Output;
@@ -25,7 +25,7 @@ struct Connection {
         sd_event_source *on_more; /* goes on with calls that have been read already */
         Peer peer;
         VarlinkReader reader;
-        Output *output; /* list */
+        Output *output, *output_last;
         size_t n_pending;
         ApiCall *
                 call; /* running; a reference of the dispatcher's or the method's keeps it, not this one */
