@@ -137,6 +137,17 @@ static Image *stranger(Manager *m, pid_t pid) {
         return &m->stranger;
 }
 
+/* What is to be known of a change before its author's session takes it. */
+static void prepare(Manager *m, const WatchSpec *spec, const Change *c, const Process *author) {
+        nsec_t horizon = process_table_horizon(m->processes);
+        Live *l, *next;
+
+        if (!author && c->pid > 0 && horizon > 0 && c->not_before <= horizon)
+                live_add_loss_all(m, "process-limit", spec->name, c->at, c->at, 1);
+        HASH_ITER(hh, m->live, l, next)
+        attribution_forget(c, author, l->session);
+}
+
 static void take_change(Watched *w, Change *change) {
         Manager *m = w->manager;
         Operation op = {};
@@ -146,13 +157,16 @@ static void take_change(Watched *w, Change *change) {
         bool folded;
         int r;
 
+        prepare(m, w->spec, change, author);
         r = attribute(change, w->spec, author, &op);
         if (r <= 0) {
                 if (r < 0)
                         live_add_loss_all(m, "memory", w->spec->name, change->at, change->at, 1);
                 return;
         }
-        image = author && author->image ? author->image : stranger(m, change->pid);
+        image = author ? process_image_at(author, change->read_at) : NULL;
+        if (!image)
+                image = stranger(m, change->pid);
         r = store_put_image(m->store, image);
         op.process_id = image->store_id;
         if (r >= 0)

@@ -222,7 +222,9 @@ static int tag_root(Live *l, bool automatic) {
                                 "session %s: no cgroup of its own (%s); the process table alone carries the tag",
                                 s->id, strerror(-r));
         }
-        process_table_tag(m->processes, p, s);
+        r = process_table_tag(m->processes, p, s);
+        if (r < 0)
+                return r;
         /* asked after the tag is on: what is forked from now on inherits it */
         if (proc_has_children(s->root_pid))
                 tag_descendants(l);

@@ -107,18 +107,19 @@ static Policy effective_policy(const WatchSpec *watch, const Session *s) {
         return policy;
 }
 
-static bool is_writer(const WatchSpec *watch, const Process *author) {
-        const Program *program = author && author->image ? author->image->program : NULL;
+static bool is_writer(const WatchSpec *watch, const Change *c, const Process *author) {
+        const Image *image = author ? process_image_at(author, c->read_at) : NULL;
+        const Program *program = image ? image->program : NULL;
 
         return program && program->exe && glob_find(watch->writers, program->exe);
 }
 
-static bool is_violation(const WatchSpec *watch, const Process *author, const Session *s,
-                         const char *rule) {
+static bool is_violation(const WatchSpec *watch, const Change *c, const Process *author,
+                         const Session *s, const char *rule) {
         if (rule)
                 return false;
         if (!s)
-                return watch->untagged == UNTAGGED_ALERT && !is_writer(watch, author);
+                return watch->untagged == UNTAGGED_ALERT && !is_writer(watch, c, author);
         return effective_policy(watch, s) != POLICY_RECORD;
 }
 
@@ -138,7 +139,7 @@ static int describe(const Change *c, const WatchSpec *watch, const Process *auth
                     Operation *ret) {
         const Session *s = author ? author->session : NULL;
         const char *rule = allowed_by(watch, c);
-        bool violation = is_violation(watch, author, s, rule);
+        bool violation = is_violation(watch, c, author, s, rule);
         int r;
 
         *ret = (Operation){

@@ -211,6 +211,8 @@ static void entry_forget(ProcessTable *t, Entry *e) {
                 free(s);
         }
         (void) image_unref(e->process.image);
+        for (size_t i = 0; i < PROCESS_PAST_MAX; i++)
+                (void) image_unref(e->process.past[i].image);
         free(e);
 }
 
@@ -273,15 +275,23 @@ static Entry *entry_at(const ProcessTable *t, pid_t pid, nsec_t at) {
         return e;
 }
 
-static int set_image(Entry *e, Image *parent, const ProcessDetails *details) {
+/* `at` 0: it has been so all along. */
+static int set_image(Entry *e, nsec_t at, const ProcessDetails *details) {
+        Process *p = &e->process;
         Image *image;
         int r;
 
-        r = image_new(parent, details, &image);
+        r = image_new(p->image->parent, details, &image);
         if (r < 0)
                 return r;
-        (void) image_unref(e->process.image);
-        e->process.image = image;
+        if (at > 0) {
+                (void) image_unref(p->past[PROCESS_PAST_MAX - 1].image);
+                memmove(p->past + 1, p->past, sizeof p->past - sizeof *p->past);
+                p->past[0].image = p->image;
+                p->past[0].until = at;
+        } else
+                (void) image_unref(p->image);
+        p->image = image;
         return 0;
 }
 
@@ -357,7 +367,7 @@ int process_table_exec(ProcessTable *t, pid_t pid, nsec_t at, const ProcessDetai
                 if (next.ppid == 0)
                         next.ppid = details->ppid;
         }
-        return set_image(e, e->process.image->parent, &next);
+        return set_image(e, at, &next);
 }
 
 int process_table_setuid(ProcessTable *t, pid_t pid, nsec_t at, uid_t uid) {
@@ -368,7 +378,7 @@ int process_table_setuid(ProcessTable *t, pid_t pid, nsec_t at, uid_t uid) {
                 return 0;
         next = image_details(e->process.image);
         next.uid = uid;
-        return set_image(e, e->process.image->parent, &next);
+        return set_image(e, at, &next);
 }
 
 void process_table_exit(ProcessTable *t, pid_t pid, nsec_t at) {
@@ -404,7 +414,7 @@ static int complete(Entry *e, const ProcessDetails *details) {
         if (next.ppid == 0)
                 next.ppid = details->ppid;
         next.uid = details->uid;
-        return set_image(e, e->process.image->parent, &next);
+        return set_image(e, 0, &next);
 }
 
 int process_table_learn(ProcessTable *t, const ProcessDetails *details, nsec_t now, Process **ret) {
@@ -465,6 +475,14 @@ Process *process_table_author(ProcessTable *t, pid_t pid, bool gone, nsec_t not_
         return alive ? &alive->process : NULL;
 }
 
+Image *process_image_at(const Process *p, nsec_t at) {
+        Image *image = p->image;
+
+        for (size_t i = 0; i < PROCESS_PAST_MAX && p->past[i].image && p->past[i].until > at; i++)
+                image = p->past[i].image;
+        return image;
+}
+
 nsec_t process_table_horizon(const ProcessTable *t) {
         return t->horizon;
 }
@@ -496,18 +514,15 @@ int process_table_untag_all(ProcessTable *t, Session *session, Session *heir) {
 
         if (!from || session == heir)
                 return 0;
-        if (heir) {
+        if (heir)
                 to = members_get(t, heir);
-                if (!to)
-                        return -ENOMEM;
-        }
         for (e = from->list; e; e = next) {
                 next = e->member_next;
                 (void) members_remove(t, e);
                 if (to)
                         members_add(to, e);
         }
-        return 0;
+        return heir && !to ? -ENOMEM : 0;
 }
 
 size_t process_table_count(const ProcessTable *t, const Session *session) {

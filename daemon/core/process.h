@@ -22,6 +22,8 @@ typedef struct ProcessTable ProcessTable;
 #define PROCESS_KEEP_NSEC (30 * NSEC_PER_SEC)
 #define PROCESS_SLACK_NSEC (NSEC_PER_SEC / 10)
 #define PROCESS_EXITED_MAX 65536 /* exited processes kept at most; older ones go first */
+#define PROCESS_PAST_MAX \
+        2 /* earlier images that an event read before the last execve calls may be of */
 #define PROCESS_DEPTH_MAX \
         1024 /* images in a chain of parents. A longer one (a process that goes on by forking for ever) is shortened in
                 its middle: the child hangs on the image PROCESS_DEPTH_MAX / 2 from the top, and its ppid is not the pid of that */
@@ -47,10 +49,14 @@ struct Image {
 
 struct Process {
         pid_t pid;
-        nsec_t born;      /* moment of the fork; 0 for one that was there before us */
-        nsec_t died;      /* moment of the exit; 0 while it lives */
-        Image *image;     /* reference */
-        Session *session; /* borrowed; NULL when untagged */
+        nsec_t born;  /* moment of the fork; 0 for one that was there before us */
+        nsec_t died;  /* moment of the exit; 0 while it lives */
+        Image *image; /* reference */
+        struct {
+                Image *image; /* reference, or NULL */
+                nsec_t until;
+        } past[PROCESS_PAST_MAX]; /* what it ran before, latest first */
+        Session *session;         /* borrowed; NULL when untagged */
 };
 
 /* Takes what it is given (consumes exe, cmdline, cwd, also on failure). */
@@ -105,13 +111,16 @@ Process *process_table_find(ProcessTable *t, pid_t pid);
 Process *process_table_author(ProcessTable *t, pid_t pid, bool gone, nsec_t not_before,
                               nsec_t read_at);
 
+/* The image that the process had at that moment, as far as is known: the table may be ahead of the events. Borrowed. */
+Image *process_image_at(const Process *p, nsec_t at);
+
 /* The moment of the exit of the youngest process that PROCESS_EXITED_MAX has cost its place before its time, or 0. An author
  * that is not found, of an event from before that moment, may have been known. */
 nsec_t process_table_horizon(const ProcessTable *t);
 
 /* Tags and untags (NULL). Tagging a process that is in another session moves it (innermost wins). -ENOMEM: nothing changed. */
 int process_table_tag(ProcessTable *t, Process *p, Session *session);
-/* Takes every process, living or gone, out of `session` and into `heir` (or NULL). -ENOMEM (with an heir): nothing changed. */
+/* Takes every process, living or gone, out of `session` and into `heir` (or NULL). -ENOMEM: they are in no session then. */
 int process_table_untag_all(ProcessTable *t, Session *session, Session *heir);
 size_t process_table_count(const ProcessTable *t, const Session *session); /* living members */
 

@@ -208,6 +208,24 @@ static void setuid_changes_the_uid_and_keeps_the_program(void **state) {
         assert_int_equal(process_table_setuid(f->table, 99, 5000, 0), 0);
 }
 
+/* sh -c 'echo > f; exec later': the table knows of the exec when the event that was read before it is looked at. */
+static void the_image_is_that_of_the_moment(void **state) {
+        Fixture *f = *state;
+        Process *p;
+
+        (void) learn(f, 10, 1, 1, "/bin/sh");
+        p = fork_at(f, 10, 11, 5000);
+        exec_at(f, 11, 6000, "/bin/one");
+        exec_at(f, 11, 7000, "/bin/two");
+        assert_int_equal(process_table_setuid(f->table, 11, 8000, 0), 0);
+        assert_ptr_equal(process_image_at(p, 8000), p->image);
+        assert_string_equal(process_image_at(p, 7999)->program->exe, "/bin/two");
+        assert_int_equal(process_image_at(p, 7999)->uid, 1000);
+        assert_string_equal(process_image_at(p, 6999)->program->exe, "/bin/one");
+        /* further back than is kept: the oldest known */
+        assert_string_equal(process_image_at(p, 5500)->program->exe, "/bin/one");
+}
+
 static void ancestors_outlive_their_processes(void **state) {
         Fixture *f = *state;
         Process *grandchild;
@@ -652,6 +670,7 @@ int main(void) {
                 T(exec_of_an_unknown_process_is_learned),
                 T(exec_brings_an_exited_process_back),
                 T(setuid_changes_the_uid_and_keeps_the_program),
+                T(the_image_is_that_of_the_moment),
                 T(ancestors_outlive_their_processes),
                 T(fork_to_a_living_number_ends_the_one_before),
                 T(author_of_a_recycled_number_is_who_had_it_then),
