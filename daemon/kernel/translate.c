@@ -125,9 +125,12 @@ static ObjectKind created_kind(Translator *t, const Batch *b, size_t i) {
 static int translate_create(Translator *t, const Batch *b, size_t i, Node *directory) {
         const Record *rec = &b->records[i];
         Change c = translate_change(rec, OP_CREATE, created_kind(t, b, i));
-        Node *n;
+        Node *n, *known = rec->child_id ? tree_find_object(t->tree, rec->child_id) : NULL;
         int r;
 
+        /* unless the tree was read after this happened, and knows it under this very name */
+        c.linked = known && known->kind != KIND_DIR &&
+                known != tree_find(t->tree, directory, rec->fan.at.name);
         r = translate_add(t, directory, rec->fan.at.name, c.kind, rec->child_id, &n);
         if (r < 0)
                 return r;
