@@ -183,6 +183,10 @@ bench:
 	@tests/deps.sh build bench
 	+@$(MAKE) --no-print-directory $(JOBS) all $(B)/tests/bench/bare_reader
 	@tests/bench/bench.py --bin $(B)
+# the store alone: tests/bench/bench_store DIR [OPERATIONS]
+$(B)/tests/bench/bench_store: $(call objs,tests/bench/bench_store.c) $(foreach r,store core common,$(call lib,$(r)))
+	@echo "[ LD ] $@"
+	$(link) $(filter %.o %.a,$^) $(LIBS)
 $(B)/tests/bench/%: tests/bench/%.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo "[ CC ] $<"
