@@ -8,6 +8,7 @@
 #include <linux/netlink.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -370,13 +371,23 @@ static int drain(Connector *c) {
 
 /* ---- thread ---- */
 
+/* An exec is read before the process goes on only if we get the processor when the message comes: with 8 spinning
+ * processes on 2 processors that was so for 2,000 of 2,000 short-lived ones with a real-time priority and for 1,344 with
+ * nice -20. Where it is forbidden (RestrictRealtime=, a cgroup without a real-time share) nice has to do; where that is,
+ * too, more details are missed. It works off a bounded number of messages at a time and then sleeps. */
+static void raise_priority(void) {
+        const struct sched_param lowest = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
+
+        if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &lowest) == 0)
+                return;
+        /* By the number of the thread: Linux keeps a nice value for each. */
+        (void) setpriority(PRIO_PROCESS, (id_t) gettid(), -20);
+}
+
 static void *run(void *userdata) {
         Connector *c = userdata;
 
-        /* The thread alone, by its number: Linux keeps the nice value for each thread. Without the right to it the
-         * details of short-lived processes are missed more often, nothing else. */
-        (void) setpriority(PRIO_PROCESS, (id_t) gettid(), -20);
-
+        raise_priority();
         for (;;) {
                 struct epoll_event events[8];
                 bool was_empty;
@@ -437,6 +448,16 @@ static int subscribe(Connector *c) {
         return c->ack;
 }
 
+/* Whoever drains for connector_take() and keeps the thread waiting gets the thread's priority. */
+static void init_mutex(pthread_mutex_t *m) {
+        pthread_mutexattr_t attr;
+
+        (void) pthread_mutexattr_init(&attr);
+        (void) pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
+        (void) pthread_mutex_init(m, &attr);
+        (void) pthread_mutexattr_destroy(&attr);
+}
+
 int connector_new(Connector **ret) {
         _cleanup_(connector_freep) Connector *c = calloc(1, sizeof(*c));
         int r;
@@ -445,7 +466,7 @@ int connector_new(Connector **ret) {
                 return -ENOMEM;
         c->socket = -1;
         c->ack = -ENODATA;
-        (void) pthread_mutex_init(&c->mutex, NULL);
+        init_mutex(&c->mutex);
         c->epoll = epoll_create1(EPOLL_CLOEXEC);
         c->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         c->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
