@@ -32,6 +32,8 @@ int report_new(Report **ret) {
 Report *report_free(Report *r) {
         Author *author, *next;
 
+        if (!r)
+                return NULL;
         HASH_ITER(hh, r->authors, author, next) {
                 HASH_DEL(r->authors, author);
                 process_info_done(&author->process);

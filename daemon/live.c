@@ -254,7 +254,10 @@ static int live_make(Manager *m, LiveRequest *q, Live **ret) {
                 return r;
         l->session->label = TAKE_PTR(q->label);
         l->session->cwd = TAKE_PTR(q->cwd);
-        l->session->command = TAKE_PTR(q->command);
+        if (q->command) {
+                (void) strv_free(l->session->command);
+                l->session->command = TAKE_PTR(q->command);
+        }
         l->session->has_policy = q->has_policy;
         l->session->policy = q->policy;
         l->session->root_pid = q->pid;
