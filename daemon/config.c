@@ -303,7 +303,7 @@ static int tell_unsupported(Loader *l, Section *s) {
         char title[SECTION_TITLE_MAX];
         int r = 0;
 
-        if (s->kind == CONFIG_AUTO_SESSION || s->kind == CONFIG_WEBHOOK)
+        if (s->kind == CONFIG_WEBHOOK)
                 return problem(l, s->first, /* fatal= */ false, "%s is not used by this version",
                                section_title(s, title));
         if (s->kind != CONFIG_WATCH)

@@ -146,7 +146,6 @@ static void tells_what_is_odd_and_goes_on(void **state) {
                 {W "Policy=freeze\n", 3, "policy 'freeze' is not enforced"},
                 {W "Policy=kill\n", 3, "policy 'kill' is not enforced"},
                 {W "Preserve=yes\n", 3, "Preserve=yes is not carried out"},
-                {"[AutoSession p]\nMatch=pytest\n", 1, "[AutoSession p] is not used"},
                 {"\n[Webhook o]\nUrl=https://x/y\n", 2, "[Webhook o] is not used"},
         };
 
@@ -244,6 +243,19 @@ static void lists_grow_by_blanks_quotes_and_repetition(void **state) {
         assert_int_equal(strv_length(c->watches[0]->allow), ELEMENTSOF(want));
         for (size_t i = 0; i < ELEMENTSOF(want); i++)
                 assert_string_equal(c->watches[0]->allow[i], want[i]);
+}
+
+static void automatic_sessions_have_a_name_and_patterns(void **state) {
+        _cleanup_(config_freep) Config *c =
+                parse("[AutoSession pytest]\nMatch=pytest **/pytest \"python* -m pytest*\"\n"
+                      "[AutoSession ctest]\nMatch=ctest\n");
+
+        assert_int_equal(c->n_auto_sessions, 2);
+        assert_string_equal(c->auto_sessions[0].name, "pytest");
+        assert_string_equal(c->auto_sessions[0].match[1], "**/pytest");
+        assert_string_equal(c->auto_sessions[0].match[2], "python* -m pytest*");
+        assert_null(c->auto_sessions[0].match[3]);
+        assert_string_equal(c->auto_sessions[1].match[0], "ctest");
 }
 
 static void an_empty_value_brings_the_default_back(void **state) {
@@ -466,6 +478,7 @@ int main(void) {
                 cmocka_unit_test(an_empty_file_is_a_configuration),
                 cmocka_unit_test(reads_every_key),
                 cmocka_unit_test(lists_grow_by_blanks_quotes_and_repetition),
+                cmocka_unit_test(automatic_sessions_have_a_name_and_patterns),
                 cmocka_unit_test(an_empty_value_brings_the_default_back),
                 cmocka_unit_test(takes_values_whole),
                 cmocka_unit_test(takes_long_names_and_lines_whole),
