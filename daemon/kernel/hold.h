@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Held opens: the permission group of a watch, for sessions without a guard (late-tagged, automatic). Exists only while such
+ * a session is live and the watch's policy or Preserve= needs it, and only where a probe has shown that it cannot break
+ * anybody's access. Its own thread, so that a slow walk of the watch thread never keeps an open waiting.
+ *
+ * Order of the verdict: our own process and the mount's helpers are let; who is in no session (Members) is let; then the intent is
+ * read from /proc/TID/syscall (proc_intent.h); then the judge. No file outside /proc is opened, nothing is logged, nobody waited for.
+ */
+#ifndef MOUNTWATCH_KERNEL_HOLD_H
+#define MOUNTWATCH_KERNEL_HOLD_H
+
+#include "daemon/kernel/connector.h"
+#include "daemon/kernel/gate.h"
+#include "daemon/kernel/guard.h"
+#include "daemon/kernel/members.h"
+
+typedef struct Hold Hold;
+
+typedef struct HoldConfig {
+        const char *watch; /* name */
+        const char *path;  /* configured */
+        WatchSites *sites; /* of this watch; a reference is taken */
+        Members *members;  /* borrowed, outlives the hold */
+        Connector *connector; /* borrowed: drained before a look-up that finds nobody */
+        GateHooks hooks;
+        usec_t deadline;
+} HoldConfig;
+
+/* Places the marks in the thread: hold_fd() tells when. */
+int hold_new(const HoldConfig *config, Hold **ret);
+Hold *hold_free(Hold *h);
+DEFINE_CLEANUP(Hold *, hold_free)
+/* An eventfd, readable when the state has changed. hold_state: 0 not yet, 1 in place, negative errno why not; `reason` in words. */
+int hold_fd(const Hold *h);
+int hold_state(Hold *h, char reason[static 256]);
+int hold_answer(Hold *h, uint64_t attempt, Verb verb);
+uint64_t hold_take_lapses(Hold *h);
+
+#endif
