@@ -17,7 +17,7 @@
 
 #define HASH_SEED 0xcbf29ce484222325ULL
 
-/* FNV-1a, of which the upper half is folded in: tables use the lowest bits. */
+/* FNV-1a, and the last step of MurmurHash3: tables use the lowest bits, which FNV makes of the lowest bits only. */
 static inline uint64_t hash_mix(uint64_t h, uint64_t value) {
         return (h ^ value) * 0x100000001b3ULL;
 }
@@ -31,7 +31,9 @@ static inline uint64_t hash_mix_bytes(uint64_t h, const void *data, size_t size)
 }
 
 static inline unsigned hash_fold(uint64_t h) {
-        return (unsigned) (h ^ h >> 32);
+        h = (h ^ h >> 33) * 0xff51afd7ed558ccdULL;
+        h = (h ^ h >> 33) * 0xc4ceb9fe1a85ec53ULL;
+        return (unsigned) (h ^ h >> 33);
 }
 
 static inline unsigned hash_of_bytes(const void *data, size_t size) {

@@ -146,7 +146,7 @@ int time_from_text(const char *s, usec_t *ret) {
             !take_clock(&s, &seconds, &usec) || !take_offset(&s, &offset) || *s)
                 return -EINVAL;
         seconds += days * SECONDS_PER_DAY - offset;
-        if (seconds < 0)
+        if (seconds < 0 || seconds > LAST_SECOND)
                 return -EINVAL;
         *ret = (usec_t) seconds * USEC_PER_SEC + usec;
         return 0;

@@ -9,7 +9,7 @@
 #define TIME_TEXT_MAX 32
 char *time_to_text(usec_t t, char buffer[static TIME_TEXT_MAX]);
 /* RFC 3339 with any offset and fraction (cut after the microsecond); a leap second is the second after it. -EINVAL for
- * what is not that, or is before 1970. */
+ * what is not that, or is before 1970 or after 9999. */
 int time_from_text(const char *s, usec_t *ret);
 
 #endif
