@@ -23,7 +23,7 @@ typedef enum AccessType {
 typedef struct Access {
         AccessType type;
         ObjectKind kind;
-        char *path;    /* owned; below the configured path of the watch. For a rename: the new name; when that lies outside
+        char *path; /* owned; below the configured path of the watch. For a rename: the new name; when that lies outside
                           the watch, `leaves` is set and path is the old one */
         char *from;    /* owned; rename inside or into the watch: the old name (may lie outside) */
         char *to;      /* owned; rename out of the watch: the new name */
@@ -39,10 +39,10 @@ OpType access_operation(AccessType type);
 typedef struct SessionRule {
         char id[17];
         bool has_policy;
-        Policy policy;     /* floor */
-        bool allow_asked;  /* "allow-session" was answered: what would be asked is let */
-        bool thawed;       /* frozen and thawed by a person: what would freeze is let */
-        bool guarded;      /* its calls go through the seccomp guard */
+        Policy policy;    /* floor */
+        bool allow_asked; /* "allow-session" was answered: what would be asked is let */
+        bool thawed;      /* frozen and thawed by a person: what would freeze is let */
+        bool guarded;     /* its calls go through the seccomp guard */
 } SessionRule;
 
 typedef enum Verb {

@@ -6,18 +6,8 @@
 
 /* ---- names ---- */
 
-/* The name that globs are compared with, NULL for one outside. A watch of one file has siblings: "/x.db-wal" is "-wal". */
-static const char *relative(const WatchSpec *watch, const char *path) {
-        const char *below = watch_relative(watch, path);
-        size_t n = strlen(watch->path);
-
-        if (below || strncmp(path, watch->path, n) != 0)
-                return below;
-        return path + n;
-}
-
 static bool is_ignored_name(const WatchSpec *watch, const char *path) {
-        const char *name = relative(watch, path);
+        const char *name = watch_relative_name(watch, path);
 
         return !name || glob_find(watch->ignore, name);
 }
@@ -30,12 +20,12 @@ static bool is_ignored(const WatchSpec *watch, const Change *c) {
 
 /* The Allow= pattern that covers it, or NULL; a rename needs both of its names covered. */
 static const char *allowed_by(const WatchSpec *watch, const Change *c) {
-        const char *name = relative(watch, c->path);
+        const char *name = watch_relative_name(watch, c->path);
 
         if (!name)
                 return NULL;
         if (c->op == OP_RENAME && c->from) {
-                const char *from = relative(watch, c->from);
+                const char *from = watch_relative_name(watch, c->from);
 
                 if (!from || !glob_find(watch->allow, from))
                         return NULL;

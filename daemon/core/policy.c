@@ -299,3 +299,12 @@ const char *watch_relative(const WatchSpec *w, const char *path) {
                 return path + n + 1;
         return path[n] == '\0' ? path + n : NULL;
 }
+
+const char *watch_relative_name(const WatchSpec *w, const char *path) {
+        const char *below = watch_relative(w, path);
+        size_t n = strlen(w->path);
+
+        if (below || strncmp(path, w->path, n) != 0)
+                return below;
+        return path + n;
+}

@@ -20,6 +20,8 @@ const char *glob_find(char *const *patterns, const char *path);
 
 /* The path relative to the watch, "" for the watch itself, NULL when it is elsewhere. Points into `path`. */
 const char *watch_relative(const WatchSpec *w, const char *path);
+/* The name that globs are compared with. As above, and a watch of one file has siblings: "/x.db-wal" is "-wal". */
+const char *watch_relative_name(const WatchSpec *w, const char *path);
 
 /* The stricter of the two. */
 static inline Policy policy_stricter(Policy a, Policy b) {
