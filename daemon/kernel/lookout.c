@@ -2,6 +2,7 @@
 #include "daemon/kernel/lookout.h"
 
 #include "daemon/kernel/fan_group.h"
+#include "daemon/kernel/resync.h"
 #include "daemon/kernel/textfile.h"
 #include "daemon/kernel/translate.h"
 
@@ -13,6 +14,9 @@
 #include <sys/sysmacros.h>
 
 #define NODES_DEFAULT 500000
+#define FAMILY 4
+
+static const char *const family_suffixes[FAMILY] = {"", "-wal", "-shm", "-journal"};
 
 struct Lookout {
         const LookoutConfig *config;
@@ -25,6 +29,10 @@ struct Lookout {
         TreeWalk *walk;
         Translator *translator;
         uint64_t seen;
+        char *family[FAMILY + 1]; /* file scope: the names that are watched */
+        bool behind;              /* events were dropped: the tree does not match any more */
+        nsec_t behind_since;
+        Resync *resync; /* differences that the events that wait may still explain */
 };
 
 /* In file scope the configured path may be a symlink to a file of another name. */
@@ -100,28 +108,25 @@ static int place_marks(Lookout *l, WatcherStatus *status) {
         return 0;
 }
 
-static int read_file_family(Lookout *l) {
-        static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
-        int fd = ground_fd(&l->ground), r = fd;
-        Node *root = tree_root(l->tree), *n;
+static int name_family(Lookout *l) {
         size_t i;
 
-        for (i = 0; i < ELEMENTSOF(suffixes) && r >= 0; i++) {
-                _cleanup_free_ char *name = NULL;
-
-                if (asprintf(&name, "%s%s", l->place.file, suffixes[i]) < 0)
+        for (i = 0; i < FAMILY; i++) {
+                if (asprintf(&l->family[i], "%s%s", l->place.file, family_suffixes[i]) < 0) {
+                        l->family[i] = NULL;
                         return -ENOMEM;
-                r = tree_walk_name(l->tree, &l->ground, root, fd, name, &n);
+                }
         }
-        root->listed = true;
-        return r < 0 ? r : 0;
+        return 0;
 }
 
 static int read_tree(Lookout *l) {
         int r;
 
-        if (l->place.scope == SCOPE_FILE)
-                return read_file_family(l);
+        if (l->place.scope == SCOPE_FILE) {
+                r = name_family(l);
+                return r < 0 ? r : tree_walk_names(l->walk, (const char *const *) l->family);
+        }
         r = tree_walk_add(l->walk, tree_root(l->tree));
         while (r >= 0 && !tree_walk_is_done(l->walk)) {
                 if (l->config->abort(l->config->userdata))
@@ -215,8 +220,13 @@ int lookout_probe(const LookoutConfig *config, WatcherStatus *status) {
 }
 
 Lookout *lookout_free(Lookout *l) {
+        size_t i;
+
         if (!l)
                 return NULL;
+        for (i = 0; i < FAMILY; i++)
+                free(l->family[i]);
+        resync_free(l->resync);
         translator_free(l->translator);
         tree_walk_free(l->walk);
         tree_free(l->tree);
@@ -232,10 +242,65 @@ int lookout_fd(const Lookout *l) {
         return l->group;
 }
 
+/* What no event explained, now that all that waited have been read. */
+static void tell_differences(Lookout *l) {
+        Resync *resync = TAKE_PTR(l->resync);
+        Change c;
+
+        while (resync_next(resync, &c)) {
+                c.not_before = l->behind_since;
+                c.read_at = clock_nsec();
+                c.at = clock_usec();
+                emit(l, &c);
+                change_done(&c);
+        }
+        resync_free(resync);
+}
+
+/* The kernel dropped events, and what was queued before and after has been read: see what was missed. */
+static int catch_up(Lookout *l) {
+        ResyncConfig config = {
+                .tree = l->tree,
+                .ground = &l->ground,
+                .base = l->place.base,
+                .names = l->place.file ? (const char *const *) l->family : NULL,
+                .abort = l->config->abort,
+                .userdata = l->config->userdata,
+        };
+
+        l->behind = false;
+        return resync_new(&config, &l->resync);
+}
+
+static void fall_behind(Lookout *l, usec_t since, const Record *rec) {
+        put_loss(l, "overflow", since, rec->at);
+        if (!l->behind)
+                l->behind_since = rec->not_before;
+        l->behind = true;
+        /* A directory that nobody told of is not outside for that reason. */
+        tree_set_lacks_directories(l->tree, true);
+}
+
+static int work(Lookout *l, usec_t since) {
+        size_t i, n;
+        int r = 0;
+
+        for (i = 0; i < l->batch.n && r >= 0; i++) {
+                if (l->batch.records[i].fan.mask & FAN_BIT_OVERFLOW)
+                        fall_behind(l, since, &l->batch.records[i]);
+                else
+                        r = translator_record(l->translator, &l->batch, i);
+        }
+        l->seen += l->batch.n;
+        n = translator_take_unresolved(l->translator);
+        if (n > 0)
+                put_loss(l, "unresolved", since, clock_usec());
+        return r;
+}
+
 int lookout_read(Lookout *l) {
         usec_t since = l->batch.empty_at_wall;
-        bool open = false;
-        size_t i;
+        bool again = false;
         int r;
 
         r = batch_read(&l->batch);
@@ -246,19 +311,20 @@ int lookout_read(Lookout *l) {
                 notes_publish(l->config->notes);
                 return 1;
         }
-        for (i = 0, r = 0; i < l->batch.n && r >= 0; i++) {
-                if (l->batch.records[i].fan.mask & FAN_BIT_OVERFLOW)
-                        put_loss(l, "overflow", since, l->batch.records[i].at);
-                else
-                        r = translator_record(l->translator, &l->batch, i);
+        r = work(l, since);
+        if (r >= 0 && !l->batch.drained) {
+                again = true;
+        } else if (r >= 0) {
+                again = translator_settle(l->translator, /* all= */ false);
+                if (l->resync)
+                        tell_differences(l);
+                if (l->behind) {
+                        r = catch_up(l);
+                        again = true;
+                }
         }
-        l->seen += l->batch.n;
-        if (r >= 0 && l->batch.drained)
-                open = translator_settle(l->translator, /* all= */ false);
         notes_publish(l->config->notes);
-        if (r < 0)
-                return r;
-        return !l->batch.drained || open;
+        return r < 0 ? r : again;
 }
 
 size_t lookout_backlog(const Lookout *l) {

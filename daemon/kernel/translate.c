@@ -48,6 +48,13 @@ bool translator_root_gone(const Translator *t) {
         return t->root_gone;
 }
 
+size_t translator_take_unresolved(Translator *t) {
+        size_t n = t->unresolved;
+
+        t->unresolved = 0;
+        return n;
+}
+
 bool translator_covers(const Translator *t, const Node *directory, const char *name) {
         size_t n, i;
 
@@ -88,7 +95,11 @@ Node *translate_directory(Translator *t, const FanName *name, uint64_t id) {
         if (!name->dir.data)
                 return NULL;
         n = tree_find_object(t->tree, id);
-        return n && n->kind == KIND_DIR ? n : NULL;
+        if (n)
+                return n->kind == KIND_DIR ? n : NULL;
+        if (!tree_lacks_directories(t->tree) || t->file)
+                return NULL;
+        return translate_locate(t, &name->dir, id);
 }
 
 int translate_add(Translator *t, Node *directory, const char *name, ObjectKind kind, uint64_t id,

@@ -42,6 +42,8 @@ int translator_record(Translator *t, Batch *b, size_t i);
 bool translator_settle(Translator *t, bool all);
 /* The root itself was renamed or removed: its path leads elsewhere. */
 bool translator_root_gone(const Translator *t);
+/* How many records since the last call were of directories that are gone and were never known: in the watch, or not. */
+size_t translator_take_unresolved(Translator *t);
 /* Is the name one of this watch's, in the directory of that node? */
 bool translator_covers(const Translator *t, const Node *directory, const char *name);
 

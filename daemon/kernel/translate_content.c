@@ -29,6 +29,30 @@ static size_t names_of(Translator *t, const Record *rec, Node *directory, Node *
         return k;
 }
 
+/* What the kernel calls a file without a name: '#' and its inode number. */
+static bool is_nameless(const char *name) {
+        return name[0] == '#' && name[1] && strspn(name + 1, "0123456789") == strlen(name + 1);
+}
+
+/* The tree does not have every name: the record's word is all there is. */
+static int tell_unknown(Translator *t, const Record *rec, Node *directory) {
+        static const struct {
+                uint64_t bit;
+                OpType op;
+        } table[] = {{FAN_BIT_MODIFY, OP_MODIFY}, {FAN_BIT_ATTRIB, OP_METADATA}};
+        size_t i;
+
+        for (i = 0; i < ELEMENTSOF(table); i++) {
+                Change c = translate_change(rec, table[i].op, KIND_FILE);
+
+                if (!(rec->fan.mask & table[i].bit))
+                        continue;
+                c.path = node_path(directory, t->base, rec->fan.at.name);
+                translate_emit(t, &c);
+        }
+        return 0;
+}
+
 static void tell(Translator *t, const Record *rec, Node *const *names, size_t n, OpType op) {
         size_t i;
 
@@ -151,6 +175,8 @@ int translate_content(Translator *t, const Record *rec, Node *directory) {
         size_t n;
 
         n = names_of(t, rec, directory, names);
+        if (n == 0 && directory && tree_is_partial(t->tree) && !is_nameless(rec->fan.at.name))
+                return tell_unknown(t, rec, directory);
         if (n == 0)
                 return 0;
         object = tree_find_object(t->tree, rec->child_id);

@@ -9,6 +9,8 @@
 /* An object with more names than this is told of under the first ones. */
 #define NAMES_MAX 16
 
+#define OUTSIDE_SLOTS 1024
+
 /* A file was closed and differs from what events explain: told when no event that waits explains it. */
 typedef struct Unexplained {
         uint64_t id;
@@ -26,6 +28,8 @@ struct Translator {
         void *userdata;
         pid_t self;
         bool root_gone;
+        uint64_t outside[OUTSIDE_SLOTS]; /* directories that were found to be outside, by their low bits */
+        size_t unresolved; /* records of directories of which nothing can be found out any more */
         Unexplained *unexplained;
         size_t n_unexplained, allocated;
 };
@@ -36,6 +40,10 @@ Change translate_change(const Record *rec, OpType op, ObjectKind kind);
 void translate_emit(Translator *t, Change *c);
 /* The directory of the tree with this handle; NULL: outside of the watch. */
 Node *translate_directory(Translator *t, const FanName *name, uint64_t id);
+/* The same by a look at the ground, for a tree that lacks directories. */
+Node *translate_locate(Translator *t, const FanHandle *h, uint64_t id);
+/* A directory was moved: what was outside may be inside now. */
+void translate_forget_outside(Translator *t);
 /* Puts a name in; *ret is NULL when the tree is full. */
 int translate_add(Translator *t, Node *directory, const char *name, ObjectKind kind, uint64_t id,
                   Node **ret);

@@ -111,6 +111,32 @@ static size_t look_for_exchange(Translator *t, Batch *b, size_t i, Node *old_dir
         }
 }
 
+/*
+ * Did the rename take the name of another object? For a tree that does not have every name: the loser's link count changes, which is
+ * the author's next record (6.18); before a link or unlink it would be followed by the name that came or went.
+ */
+static bool replaced_unknown(Batch *b, size_t i) {
+        const Record *loser = NULL, *rec;
+        pid_t pid = b->records[i].fan.pid;
+        uint64_t id = b->records[i].child_id;
+        size_t k;
+
+        if (b->n - i < 3)
+                (void) batch_read_more(b);
+        for (k = i + 1; k < b->n; k++) {
+                rec = &b->records[k];
+                if (rec->fan.pid != pid)
+                        continue;
+                if (loser)
+                        return !(rec->fan.mask & (FAN_BIT_CREATE | FAN_BIT_DELETE) &&
+                                 rec->child_id == loser->child_id);
+                if (!(rec->fan.mask & FAN_BIT_ATTRIB) || rec->fan.at.name || rec->child_id == id)
+                        return false;
+                loser = rec;
+        }
+        return loser != NULL;
+}
+
 /* The node of the object that was moved, under its old name. */
 static Node *moved_node(Translator *t, const Record *rec, const Side *old) {
         Node *n = old->directory ? tree_find(t->tree, old->directory, rec->fan.at.name) : NULL;
@@ -241,6 +267,7 @@ int translate_rename(Translator *t, Batch *b, size_t i) {
         const Record *rec = &b->records[i];
         Node *n, *target = NULL;
         Side old, new;
+        bool replaced = false;
         size_t second;
 
         if (!rec->fan.at.name || !rec->fan.to.name)
@@ -258,5 +285,9 @@ int translate_rename(Translator *t, Batch *b, size_t i) {
                         return exchange(t, b, i, second, n, target);
                 translate_settle_object(t, target->id);
         }
-        return move_one(t, &b->records[i], n, target != NULL);
+        if (!target && new.directory && tree_is_partial(t->tree))
+                replaced = replaced_unknown(b, i);
+        if (b->records[i].fan.mask & FAN_BIT_ONDIR)
+                translate_forget_outside(t);
+        return move_one(t, &b->records[i], n, target || replaced);
 }

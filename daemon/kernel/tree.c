@@ -12,7 +12,7 @@ struct Tree {
         Node **ids;   /* by id, chained by id_next; the names of one object follow one another */
         size_t n_buckets;
         size_t n_nodes, nodes_max, n_directories;
-        bool partial;
+        bool full, lacks_directories;
         Node *root;
 };
 
@@ -186,11 +186,15 @@ size_t tree_others(const Tree *t) {
 }
 
 bool tree_is_partial(const Tree *t) {
-        return t->partial;
+        return t->full || t->lacks_directories;
 }
 
-void tree_set_partial(Tree *t) {
-        t->partial = true;
+bool tree_lacks_directories(const Tree *t) {
+        return t->lacks_directories;
+}
+
+void tree_set_lacks_directories(Tree *t, bool lacks) {
+        t->lacks_directories = lacks;
 }
 
 Node *tree_find(const Tree *t, const Node *parent, const char *name) {
@@ -234,8 +238,10 @@ int tree_add(Tree *t, Node *parent, const char *name, ObjectKind kind, uint64_t 
         }
         if (n)
                 tree_remove(t, n);
-        if (t->n_nodes >= t->nodes_max) {
-                t->partial = true;
+        if (t->n_nodes >= (kind == KIND_DIR ? 2 * t->nodes_max : t->nodes_max)) {
+                t->full = true;
+                if (kind == KIND_DIR)
+                        t->lacks_directories = true;
                 return -ENOBUFS;
         }
         n = calloc(1, sizeof(Node));

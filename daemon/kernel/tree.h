@@ -34,11 +34,12 @@ struct Node {
         uint32_t name_hash;
         uint8_t kind;    /* ObjectKind */
         uint8_t content; /* ContentState */
-        bool listed;     /* a directory of which every name is in the tree */
-        bool seen;       /* for whoever compares the tree with the filesystem */
+        bool listed;     /* a directory that has been read */
+        bool seen;       /* for whoever compares the tree with the filesystem: it is there, */
+        bool fresh;      /* and was not in the tree before */
 };
 
-/* At most nodes_max nodes besides the root. */
+/* At most nodes_max nodes besides the root; directories may go on up to twice that, since all else hangs on them. */
 int tree_new(size_t nodes_max, uint64_t root_id, Tree **ret);
 Tree *tree_free(Tree *t);
 DEFINE_CLEANUP(Tree *, tree_free)
@@ -46,9 +47,11 @@ DEFINE_CLEANUP(Tree *, tree_free)
 Node *tree_root(const Tree *t);
 size_t tree_directories(const Tree *t); /* with the root */
 size_t tree_others(const Tree *t);
-/* Something did not fit, or was not read: a name that is not here may exist. */
+/* Something did not fit, or was not read: a name that is not here may exist all the same. */
 bool tree_is_partial(const Tree *t);
-void tree_set_partial(Tree *t);
+/* Not even every directory is here: one that is not known may be inside of the watch. */
+bool tree_lacks_directories(const Tree *t);
+void tree_set_lacks_directories(Tree *t, bool lacks);
 
 Node *tree_find(const Tree *t, const Node *parent, const char *name);
 /* The first node of an object, or NULL; node_next_name() goes on to its other names. */

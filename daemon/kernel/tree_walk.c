@@ -91,10 +91,32 @@ static void node_learn(const Tree *t, Node *n, const GroundStat *s) {
         object->content = CONTENT_KNOWN;
 }
 
-/* 0: gone meanwhile, or the tree is full. */
+/* A directory has one name only: when the tree has it under another, it was moved. */
+static int move_here(Tree *t, Node *directory, const char *name, const GroundStat *s,
+                     char **ret_moved_from) {
+        Node *n = s->kind == KIND_DIR ? tree_find_object(t, s->id) : NULL;
+        char *from;
+        int r;
+
+        if (!n || !n->parent || (n->parent == directory && str_equal(n->name, name)))
+                return 0;
+        from = node_path(n, "", NULL);
+        if (!from)
+                return -ENOMEM;
+        r = tree_move(t, n, directory, name);
+        if (r < 0) {
+                free(from);
+                return r == -ELOOP ? 0 : r;
+        }
+        *ret_moved_from = from;
+        return 0;
+}
+
+/* 1: it is there; found->node is set. 0: gone meanwhile, or the tree is full. */
 static int take_name(Tree *t, const Ground *g, Node *directory, int fd, const char *name,
-                     GroundStat *ret_stat, bool *ret_fresh, Node **ret) {
-        Node *n;
+                     GroundStat *ret_stat, Found *ret, char **ret_moved_from) {
+        const Node *before;
+        Found found = {.stat = ret_stat};
         int r;
 
         r = ground_stat_at(g, fd, name, /* with_id= */ true, ret_stat);
@@ -102,54 +124,58 @@ static int take_name(Tree *t, const Ground *g, Node *directory, int fd, const ch
                 return 0;
         if (r < 0)
                 return r;
-        n = tree_find(t, directory, name);
-        *ret_fresh = !n || (n->id && ret_stat->id && n->id != ret_stat->id);
-        r = tree_add(t, directory, name, ret_stat->kind, ret_stat->id, &n);
-        if (r == -ENOBUFS)
-                return 0;
+        r = move_here(t, directory, name, ret_stat, ret_moved_from);
         if (r < 0)
                 return r;
-        *ret = n;
+        before = tree_find(t, directory, name);
+        found.moved_from = *ret_moved_from;
+        found.fresh = !before || (before->id && ret_stat->id && before->id != ret_stat->id);
+        r = tree_add(t, directory, name, ret_stat->kind, ret_stat->id, &found.node);
+        if (r < 0)
+                return r == -ENOBUFS ? 0 : r;
+        *ret = found;
         return 1;
 }
 
-int tree_walk_name(Tree *t, const Ground *g, Node *directory, int fd, const char *name,
-                   Node **ret) {
-        GroundStat s;
-        bool fresh;
-        int r;
-
-        r = take_name(t, g, directory, fd, name, &s, &fresh, ret);
-        if (r > 0)
-                node_learn(t, *ret, &s);
-        return r;
-}
-
 static int read_entry(TreeWalk *w, Node *directory, int fd, const char *name) {
+        _cleanup_free_ char *moved_from = NULL;
         GroundStat s;
-        bool fresh;
+        Found found;
         Node *n;
         int r;
 
-        r = take_name(w->tree, w->ground, directory, fd, name, &s, &fresh, &n);
-        if (r <= 0) {
+        r = take_name(w->tree, w->ground, directory, fd, name, &s, &found, &moved_from);
+        if (r < 0 && r != -ENOMEM) {
                 /* One name that cannot be looked at (EACCES, EIO on a share) does not hide the others. */
-                if (r < 0 && r != -ENOMEM) {
-                        tree_set_partial(w->tree);
-                        r = 0;
-                }
-                return r;
+                tree_set_lacks_directories(w->tree, true);
+                return 0;
         }
+        if (r <= 0)
+                return r;
+        n = found.node;
         n->seen = true;
+        n->fresh = found.fresh;
         if (w->found)
-                w->found(w->userdata, n, &s, fresh);
+                w->found(w->userdata, &found);
         node_learn(w->tree, n, &s);
         /* What is mounted here is another filesystem; what it covers may still be changed through another mount. */
         if (s.mount_root) {
-                tree_set_partial(w->tree);
+                tree_set_lacks_directories(w->tree, true);
                 return 0;
         }
         return n->kind == KIND_DIR && !n->listed ? tree_walk_add(w, n) : 0;
+}
+
+int tree_walk_names(TreeWalk *w, const char *const *names) {
+        Node *root = tree_root(w->tree);
+        int fd = ground_fd(w->ground), r = fd;
+
+        for (; *names && r >= 0; names++)
+                r = read_entry(w, root, fd, *names);
+        if (r < 0)
+                return r;
+        root->listed = true;
+        return 0;
 }
 
 static int read_directory(TreeWalk *w, Node *directory, int fd) {
@@ -209,7 +235,7 @@ int tree_walk_step(TreeWalk *w) {
                 return r;
         if (r < 0) {
                 w->failed++;
-                tree_set_partial(w->tree);
+                tree_set_lacks_directories(w->tree, true);
         }
         return 0;
 }

@@ -12,9 +12,17 @@ typedef struct TreeWalk TreeWalk;
 
 /* Called for each directory before it is read (marks are placed here). < 0: it is not read. May be NULL. */
 typedef int (*tree_walk_enter_t)(void *userdata, const Node *directory, int fd);
-/* Called for each name that was not in the tree (fresh), and for each that was; s->mtime and s->size are those of now, the
- * node still has those of before. May be NULL. */
-typedef void (*tree_walk_found_t)(void *userdata, Node *n, const GroundStat *s, bool fresh);
+/* A name that is there. The node still has the size and mtime of before. */
+typedef struct Found {
+        Node *node;
+        const GroundStat *stat;
+        bool fresh; /* was not in the tree */
+        const char *
+                moved_from; /* a directory that the tree had elsewhere, under this path below the root; else NULL */
+} Found;
+
+/* May be NULL. */
+typedef void (*tree_walk_found_t)(void *userdata, const Found *found);
 
 int tree_walk_new(Tree *t, Ground *g, TreeWalk **ret);
 TreeWalk *tree_walk_free(TreeWalk *w);
@@ -32,7 +40,7 @@ int tree_walk_step(TreeWalk *w);
 /* How many directories could not be read, for good. */
 size_t tree_walk_failed(const TreeWalk *w);
 
-/* One name in an open directory, with its object as it is now. 1: it is there (node in *ret), 0: it is not. */
-int tree_walk_name(Tree *t, const Ground *g, Node *directory, int fd, const char *name, Node **ret);
+/* Reads only these names of the root, now. NULL ends the list. */
+int tree_walk_names(TreeWalk *w, const char *const *names);
 
 #endif

@@ -12,13 +12,12 @@
 #ifndef MOUNTWATCH_TESTS_WATCHER_FIXTURE_H
 #define MOUNTWATCH_TESTS_WATCHER_FIXTURE_H
 
-/* clang-format off: cmocka needs these first */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* clang-format on */
+
+#include <cmocka.h>
 
 #include "daemon/kernel/watcher.h"
 
@@ -32,7 +31,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define TEXT_MAX 65536
+#define TEXT_MAX (1 << 20)
 
 typedef struct Fixture {
         char dir[64], top[96], path[160]; /* of the test, of the filesystem, of the watch */
@@ -41,7 +40,7 @@ typedef struct Fixture {
         pid_t child;
         WatcherStatus status; /* the last that was told */
         unsigned states;      /* how many were told */
-        char changes[TEXT_MAX], losses[256];
+        char changes[TEXT_MAX], losses[4096];
         char last[1024];
         uint64_t cookie, answered;
         bool by_author; /* append the author when it is not the child */
