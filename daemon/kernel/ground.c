@@ -151,8 +151,31 @@ int ground_fd(Ground *g) {
         return g->fd;
 }
 
+/* Something on the filesystem, to open handles from: the root, or when that was moved away, what is above its old place. */
+static int anchor_fd(Ground *g, int *ret_to_close) {
+        _cleanup_free_ char *path = NULL;
+        int fd = ground_fd(g);
+        char *slash;
+        struct stat st;
+
+        if (fd >= 0)
+                return fd;
+        path = strdup(g->root);
+        while (path && (slash = strrchr(path, '/')) && slash != path) {
+                *slash = '\0';
+                fd = open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
+                if (fd < 0)
+                        continue;
+                if (fstat(fd, &st) == 0 && st.st_dev == g->dev)
+                        return *ret_to_close = fd;
+                safe_close(fd);
+        }
+        return -ESTALE;
+}
+
 /* O_PATH: neither the owner's permissions nor the events of an open are touched. Caller closes. */
 static int open_handle(Ground *g, const FanHandle *h, int flags) {
+        _cleanup_close_ int to_close = -1;
         HandleBuffer b = {};
         int fd;
 
@@ -160,7 +183,7 @@ static int open_handle(Ground *g, const FanHandle *h, int flags) {
                 return -EINVAL;
         if (g->fid_only)
                 return -EOPNOTSUPP;
-        fd = ground_fd(g);
+        fd = anchor_fd(g, &to_close);
         if (fd < 0)
                 return fd;
         b.handle.handle_bytes = h->size;

@@ -221,6 +221,7 @@ int translator_record(Translator *t, Batch *b, size_t i) {
 
         if (b->records[i].done)
                 return 0;
+        tree_trim(t->tree);
         if (fan->mask & FAN_BIT_RENAME)
                 return translate_rename(t, b, i);
         /* Without a name: the link count of an object changed. A CREATE, DELETE or RENAME beside it says why. */

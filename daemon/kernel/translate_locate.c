@@ -41,6 +41,8 @@ static int add_path(Translator *t, char *path, uint64_t id, Node **ret) {
                 if (n && n->kind == KIND_DIR && (rest || n->id == id))
                         continue;
                 r = tree_add(t->tree, parent, name, KIND_DIR, rest ? 0 : id, &n);
+                if (r == -ENOBUFS)
+                        r = tree_add_transient(t->tree, parent, name, rest ? 0 : id, &n);
                 if (r < 0)
                         return r;
         }

@@ -6,12 +6,13 @@
 #include <errno.h>
 
 #define BUCKETS_MIN 256
+#define TRANSIENT_MAX 4096
 
 struct Tree {
         Node **names; /* by (parent, name), chained by name_next */
         Node **ids;   /* by id, chained by id_next; the names of one object follow one another */
         size_t n_buckets;
-        size_t n_nodes, nodes_max, n_directories;
+        size_t n_nodes, nodes_max, n_directories, n_transient;
         bool full, lacks_directories;
         Node *root;
 };
@@ -155,6 +156,8 @@ static void node_free(Tree *t, Node *n) {
         t->n_nodes--;
         if (n->kind == KIND_DIR)
                 t->n_directories--;
+        if (n->transient)
+                t->n_transient--;
         free(n->name);
         free(n);
 }
@@ -226,7 +229,8 @@ bool node_has_other_name(const Tree *t, const Node *n) {
         return n->id && (tree_find_object(t, n->id) != n || node_next_name(n));
 }
 
-int tree_add(Tree *t, Node *parent, const char *name, ObjectKind kind, uint64_t id, Node **ret) {
+static int add(Tree *t, Node *parent, const char *name, ObjectKind kind, uint64_t id,
+               bool transient, Node **ret) {
         Node *n = tree_find(t, parent, name);
 
         if (n && (n->id == id || n->id == 0 || id == 0) &&
@@ -238,7 +242,7 @@ int tree_add(Tree *t, Node *parent, const char *name, ObjectKind kind, uint64_t 
         }
         if (n)
                 tree_remove(t, n);
-        if (t->n_nodes >= (kind == KIND_DIR ? 2 * t->nodes_max : t->nodes_max)) {
+        if (!transient && t->n_nodes >= (kind == KIND_DIR ? 2 * t->nodes_max : t->nodes_max)) {
                 t->full = true;
                 if (kind == KIND_DIR)
                         t->lacks_directories = true;
@@ -255,9 +259,10 @@ int tree_add(Tree *t, Node *parent, const char *name, ObjectKind kind, uint64_t 
         n->name_hash = name_hash(parent, name);
         n->kind = (uint8_t) kind;
         n->id = id;
+        n->transient = transient;
         t->n_nodes++;
-        if (kind == KIND_DIR)
-                t->n_directories++;
+        t->n_transient += transient;
+        t->n_directories += kind == KIND_DIR;
         if (t->n_nodes > t->n_buckets)
                 tree_grow(t);
         sibling_link(parent, n);
@@ -265,6 +270,32 @@ int tree_add(Tree *t, Node *parent, const char *name, ObjectKind kind, uint64_t 
         id_link(t, n);
         *ret = n;
         return 0;
+}
+
+int tree_add(Tree *t, Node *parent, const char *name, ObjectKind kind, uint64_t id, Node **ret) {
+        return add(t, parent, name, kind, id, /* transient= */ false, ret);
+}
+
+int tree_add_transient(Tree *t, Node *parent, const char *name, uint64_t id, Node **ret) {
+        return add(t, parent, name, KIND_DIR, id, /* transient= */ true, ret);
+}
+
+void tree_trim(Tree *t) {
+        Node *n, *next;
+
+        if (t->n_transient < TRANSIENT_MAX)
+                return;
+        for (n = node_walk(t->root, t->root); n; n = next) {
+                /* What lies below a transient directory came after it. */
+                if (!n->transient) {
+                        next = node_walk(n, t->root);
+                        continue;
+                }
+                for (next = n; next != t->root && !next->next;)
+                        next = next->parent;
+                next = next == t->root ? NULL : next->next;
+                tree_remove(t, n);
+        }
 }
 
 /* Leaves first, without recursion: a tree may be deeper than the stack. */

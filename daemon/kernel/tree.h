@@ -37,6 +37,7 @@ struct Node {
         bool listed;     /* a directory that has been read */
         bool seen;       /* for whoever compares the tree with the filesystem: it is there, */
         bool fresh;      /* and was not in the tree before */
+        bool transient;  /* over the limit: goes when there are many of them */
 };
 
 /* At most nodes_max nodes besides the root; directories may go on up to twice that, since all else hangs on them. */
@@ -65,6 +66,10 @@ bool node_has_other_name(const Tree *t, const Node *n);
  * is removed with all below it. -ENOBUFS: full, and the tree is partial from now on.
  */
 int tree_add(Tree *t, Node *parent, const char *name, ObjectKind kind, uint64_t id, Node **ret);
+/* The same for a directory that is needed now, over the limit. */
+int tree_add_transient(Tree *t, Node *parent, const char *name, uint64_t id, Node **ret);
+/* Drops transient directories when there are too many. Nodes that the caller knows may go. */
+void tree_trim(Tree *t);
 /* Moves a node with all below it. What has that name already is removed. -ELOOP: into itself. */
 int tree_move(Tree *t, Node *n, Node *parent, const char *name);
 /* Gives two nodes each other's place. */
