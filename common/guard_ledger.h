@@ -27,7 +27,8 @@ DEFINE_CLEANUP(GuardLedger *, guard_ledger_free)
 int guard_ledger_enter(GuardLedger *l, uint64_t notification, nsec_t now, bool refuse_when_late);
 void guard_ledger_leave(GuardLedger *l, uint64_t notification);
 /* Every notification entered before `before`; the callback may be told of one that is just leaving. */
-void guard_ledger_foreach(GuardLedger *l, nsec_t before, void (*f)(uint64_t notification, bool refuse_when_late, void *userdata),
+void guard_ledger_foreach(GuardLedger *l, nsec_t before,
+                          void (*f)(uint64_t notification, bool refuse_when_late, void *userdata),
                           void *userdata);
 
 #endif

@@ -30,7 +30,7 @@ Name *name_free(Name *name) {
 void name_tree_done(NameTree *t) {
         Name *name, *next;
 
-        HASH_ITER(hh, t->table, name, next) {
+        HASH_ITER (hh, t->table, name, next) {
                 HASH_DEL(t->table, name);
                 name_free(name);
         }

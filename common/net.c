@@ -197,6 +197,11 @@ static int apply_create(Net *n, const Operation *o) {
         Name *name;
         int r;
 
+        if (o->replaced) { /* moved in over something, which is thereby known */
+                r = reach_object(n, o->path, o->kind, &name);
+                if (r < 0)
+                        return r;
+        }
         r = reach(n, o->path, &name);
         if (r < 0 || name == n->now)
                 return r;
@@ -320,10 +325,11 @@ static int apply_rename(Net *n, const Operation *o) {
         return r < 0 ? r : move(n, o, source, parent, last, length);
 }
 
+/* What is known to have stood there must have gone somewhere. Else only the moment tells an exchange from there and back. */
 static bool completes_exchange(const Displaced *d, const Operation *o) {
-        return d->waiting && o->op == OP_RENAME && !o->replaced && o->first == d->first &&
-                o->process_id == d->process_id && str_equal(o->from, d->to) &&
-                str_equal(o->path, d->from);
+        return d->waiting && o->op == OP_RENAME && !o->replaced &&
+                (d->name || o->first == d->first) && o->process_id == d->process_id &&
+                str_equal(o->from, d->to) && str_equal(o->path, d->from);
 }
 
 static int apply_second_half(Net *n, const Operation *o) {

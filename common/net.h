@@ -16,7 +16,7 @@
  * and created.
  *
  * An exchange (RENAME_EXCHANGE) comes as two renames without `replaced`, A to B and B to A, one directly after the other, of
- * one process and with the same `first`. Any other two renames differ in one of these.
+ * one process and with the same `first`. There and back differs in `first`.
  */
 #ifndef MOUNTWATCH_COMMON_NET_H
 #define MOUNTWATCH_COMMON_NET_H

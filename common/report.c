@@ -34,7 +34,7 @@ Report *report_free(Report *r) {
 
         if (!r)
                 return NULL;
-        HASH_ITER(hh, r->authors, author, next) {
+        HASH_ITER (hh, r->authors, author, next) {
                 HASH_DEL(r->authors, author);
                 process_info_done(&author->process);
                 free(author);

@@ -59,7 +59,7 @@ void report_rows_done(ReportRows *rs) {
         for (size_t i = 0; i < rs->n; i++)
                 row_free(rs->rows[i]);
         free(rs->rows);
-        HASH_ITER(hh, rs->words, word, next) {
+        HASH_ITER (hh, rs->words, word, next) {
                 HASH_DEL(rs->words, word);
                 free(word->text);
                 free(word);

@@ -63,7 +63,7 @@ int barrier_start(Manager *m, usec_t deadline, barrier_done_t done, void *userda
         if (r < 0)
                 return r;
 
-        DL_FOREACH(m->watches, w) {
+        DL_FOREACH (m->watches, w) {
                 b->pending[b->n_pending++] = w;
                 watcher_sync(w->watcher, b->cookie);
         }
@@ -85,22 +85,22 @@ static void barrier_remove(Barrier *b, Watched *w) {
 void barrier_arrived(Manager *m, uint64_t cookie, Watched *w) {
         Barrier *b;
 
-        DL_FOREACH(m->barriers, b)
-        if (b->cookie == cookie)
-                barrier_remove(b, w);
+        DL_FOREACH (m->barriers, b)
+                if (b->cookie == cookie)
+                        barrier_remove(b, w);
 }
 
 void barrier_drop_watch(Manager *m, Watched *w) {
         Barrier *b;
 
-        DL_FOREACH(m->barriers, b)
-        barrier_remove(b, w);
+        DL_FOREACH (m->barriers, b)
+                barrier_remove(b, w);
 }
 
 void barrier_free_all(Manager *m) {
         Barrier *b, *next;
 
-        DL_FOREACH_SAFE(m->barriers, b, next) {
+        DL_FOREACH_SAFE (m->barriers, b, next) {
                 DL_DELETE(m->barriers, b);
                 (void) barrier_free(b);
         }

@@ -144,8 +144,8 @@ static void prepare(Manager *m, const WatchSpec *spec, const Change *c, const Pr
 
         if (!author && c->pid > 0 && horizon > 0 && c->not_before <= horizon)
                 live_add_loss_all(m, "process-limit", spec->name, c->at, c->at, 1);
-        HASH_ITER(hh, m->live, l, next)
-        attribution_forget(c, author, l->session);
+        HASH_ITER (hh, m->live, l, next)
+                attribution_forget(c, author, l->session);
 }
 
 static void take_change(Watched *w, Change *change) {
@@ -209,9 +209,9 @@ static void take_state(Watched *w, const WatcherStatus *status) {
                 log_debug("watch '%s': %s%s%s", w->spec->name,
                           watcher_state_to_string(status->state), status->reason[0] ? ": " : "",
                           status->reason);
-        HASH_ITER(hh, w->manager->live, l, next)
-        (void) store_put_session_watch(w->manager->store, l->session->id, w->spec, status->scope,
-                                       &status->coverage);
+        HASH_ITER (hh, w->manager->live, l, next)
+                (void) store_put_session_watch(w->manager->store, l->session->id, w->spec,
+                                               status->scope, &status->coverage);
 }
 
 void intake_take(Watched *w) {

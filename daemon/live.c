@@ -78,8 +78,8 @@ size_t live_count_for(Manager *m, uid_t uid) {
         Live *l, *next;
         size_t n = 0;
 
-        HASH_ITER(hh, m->live, l, next)
-        n += l->session->uid == uid;
+        HASH_ITER (hh, m->live, l, next)
+                n += l->session->uid == uid;
         return n;
 }
 
@@ -97,7 +97,7 @@ static void live_store(Live *l) {
 void live_store_all(Manager *m) {
         Live *l, *next;
 
-        HASH_ITER(hh, m->live, l, next) {
+        HASH_ITER (hh, m->live, l, next) {
                 int r = store_put_session(m->store, l->session);
 
                 if (r < 0)
@@ -116,8 +116,8 @@ void live_add_loss_all(Manager *m, const char *reason, const char *watch, usec_t
                        uint64_t count) {
         Live *l, *next;
 
-        HASH_ITER(hh, m->live, l, next)
-        live_add_loss(l, reason, watch, at, until, count);
+        HASH_ITER (hh, m->live, l, next)
+                live_add_loss(l, reason, watch, at, until, count);
 }
 
 /* ---- tagging ---- */
@@ -284,7 +284,7 @@ static int live_begin(Manager *m, LiveRequest *q, Live **ret) {
                 return r;
         }
         live_store(l);
-        DL_FOREACH(m->watches, w) {
+        DL_FOREACH (m->watches, w) {
                 r = store_put_session_watch(m->store, l->session->id, w->spec, w->status.scope,
                                             &w->status.coverage);
                 if (r < 0)
@@ -381,9 +381,9 @@ static void live_finish(Manager *m, Live *l) {
         alert_ended(m, s);
 
         process_table_untag_all(m->processes, s, s->outer);
-        HASH_ITER(hh, m->live, inner, next)
-        if (inner->session->outer == s)
-                inner->session->outer = s->outer;
+        HASH_ITER (hh, m->live, inner, next)
+                if (inner->session->outer == s)
+                        inner->session->outer = s->outer;
         HASH_DEL(m->live, l);
         if (s->cgroup)
                 dissolve_cgroups(m, s->cgroup);
@@ -464,9 +464,9 @@ void live_command_ended(Live *l, int exit_status) {
 static bool has_inner(Live *l) {
         Live *other, *next;
 
-        HASH_ITER(hh, l->manager->live, other, next)
-        if (other->session->outer == l->session)
-                return true;
+        HASH_ITER (hh, l->manager->live, other, next)
+                if (other->session->outer == l->session)
+                        return true;
         return false;
 }
 
@@ -517,8 +517,8 @@ void live_check_all(Manager *m) {
         Live *l, *next;
 
         intake_processes(m);
-        HASH_ITER(hh, m->live, l, next)
-        live_check(l);
+        HASH_ITER (hh, m->live, l, next)
+                live_check(l);
 }
 
 /* ---- members ---- */
@@ -541,9 +541,9 @@ static int signal_members(Live *l, int sig) {
         Live *inner, *next;
 
         process_table_foreach(l->manager->processes, l->session, signal_member, &s);
-        HASH_ITER(hh, l->manager->live, inner, next)
-        if (inner->session->outer == l->session)
-                s.n += signal_members(inner, sig);
+        HASH_ITER (hh, l->manager->live, inner, next)
+                if (inner->session->outer == l->session)
+                        s.n += signal_members(inner, sig);
         return s.n;
 }
 
@@ -551,9 +551,9 @@ static int count_members(Live *l) {
         Live *inner, *next;
         int n = (int) process_table_count(l->manager->processes, l->session);
 
-        HASH_ITER(hh, l->manager->live, inner, next)
-        if (inner->session->outer == l->session)
-                n += count_members(inner);
+        HASH_ITER (hh, l->manager->live, inner, next)
+                if (inner->session->outer == l->session)
+                        n += count_members(inner);
         return n;
 }
 
@@ -581,7 +581,7 @@ int live_freeze(Live *l, bool freeze) {
 void live_resync(Manager *m) {
         Live *l, *next;
 
-        HASH_ITER(hh, m->live, l, next) {
+        HASH_ITER (hh, m->live, l, next) {
                 _cleanup_free_ pid_t *pids = NULL;
                 size_t n = 0;
 
@@ -665,14 +665,14 @@ int live_recover(Manager *m) {
 void live_suspend_all(Manager *m) {
         Live *l, *next;
 
-        HASH_ITER(hh, m->live, l, next)
-        live_add_loss(l, "daemon-restart", NULL, manager_now(m), 0, 0);
+        HASH_ITER (hh, m->live, l, next)
+                live_add_loss(l, "daemon-restart", NULL, manager_now(m), 0, 0);
 }
 
 void live_free_all(Manager *m) {
         Live *l, *next;
 
-        HASH_ITER(hh, m->live, l, next) {
+        HASH_ITER (hh, m->live, l, next) {
                 HASH_DEL(m->live, l);
                 (void) live_free(l);
         }

@@ -64,7 +64,7 @@ void manager_store_failed(Manager *m, int error) {
         bool told = false;
         Live *l, *next;
 
-        HASH_ITER(hh, m->live, l, next) {
+        HASH_ITER (hh, m->live, l, next) {
                 for (size_t i = 0; i < l->session->n_losses; i++)
                         told |= str_equal(l->session->losses[i].reason, "store");
                 /* in memory only: the store is what failed */
@@ -137,13 +137,13 @@ void manager_update_demand(Manager *m) {
         Watched *w;
 
         /* before the marks: the author of the first event must be known */
-        DL_FOREACH(m->watches, w)
-        wanted |= watch_is_wanted(w);
+        DL_FOREACH (m->watches, w)
+                wanted |= watch_is_wanted(w);
         wanted |= m->starting > 0 || m->live || auto_session_is_wanted(m);
         if (wanted)
                 connector_begin(m);
-        DL_FOREACH(m->watches, w)
-        watched_arm(w, watch_is_wanted(w));
+        DL_FOREACH (m->watches, w)
+                watched_arm(w, watch_is_wanted(w));
         if (!wanted)
                 connector_end(m);
 }
@@ -202,7 +202,7 @@ static int apply_watches(Manager *m, const Config *config) {
         Watched *w, *next;
         int r;
 
-        DL_FOREACH_SAFE(m->watches, w, next) {
+        DL_FOREACH_SAFE (m->watches, w, next) {
                 if (config_find_equal(config, w->spec))
                         continue;
                 if (w->armed)
@@ -263,8 +263,8 @@ static int on_mounts(sd_event_source *source, int fd, uint32_t revents, void *us
         Manager *m = userdata;
         Watched *w;
 
-        DL_FOREACH(m->watches, w)
-        watcher_mounts_changed(w->watcher);
+        DL_FOREACH (m->watches, w)
+                watcher_mounts_changed(w->watcher);
         return 0;
 }
 
@@ -418,7 +418,7 @@ Manager *manager_free(Manager *m) {
         stream_free_all(m);
         barrier_free_all(m);
         (void) api_server_free(m->api);
-        DL_FOREACH_SAFE(m->watches, w, next) {
+        DL_FOREACH_SAFE (m->watches, w, next) {
                 DL_DELETE(m->watches, w);
                 (void) watched_free(w);
         }

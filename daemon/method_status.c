@@ -17,9 +17,9 @@ static json_object *watches_to_json(Manager *m) {
         json_object *array = json_object_new_array();
         Watched *w;
 
-        DL_FOREACH(m->watches, w)
-        if (array)
-                json_object_array_add(array, view_watched(w));
+        DL_FOREACH (m->watches, w)
+                if (array)
+                        json_object_array_add(array, view_watched(w));
         return array;
 }
 
@@ -27,9 +27,9 @@ static json_object *live_to_json(Manager *m, const Peer *peer) {
         json_object *array = json_object_new_array();
         Live *l, *next;
 
-        HASH_ITER(hh, m->live, l, next)
-        if (array && (peer->privileged || peer->uid == l->session->uid))
-                json_object_array_add(array, view_live(l));
+        HASH_ITER (hh, m->live, l, next)
+                if (array && (peer->privileged || peer->uid == l->session->uid))
+                        json_object_array_add(array, view_live(l));
         return array;
 }
 
@@ -98,9 +98,9 @@ static void answer_after_look(Manager *m, ApiCall *call, const Peer *peer,
 
         if (r >= 0) {
                 *q = (Question){api_call_ref(call), *peer, answer_with};
-                DL_FOREACH(m->watches, w)
-                if (!w->armed)
-                        watcher_probe(w->watcher);
+                DL_FOREACH (m->watches, w)
+                        if (!w->armed)
+                                watcher_probe(w->watcher);
                 r = barrier_start(m, PROBE_USEC, on_looked, q);
         }
         if (r < 0) {

@@ -38,7 +38,7 @@ static Stream *stream_free(Stream *s) {
 
         if (!s)
                 return NULL;
-        HASH_ITER(hh, s->sent, p, next) {
+        HASH_ITER (hh, s->sent, p, next) {
                 HASH_DEL(s->sent, p);
                 free(p);
         }
@@ -300,7 +300,7 @@ static int stream_pass_on(Stream *s, const Operation *op) {
 void stream_publish(Manager *m, const Operation *op, const Image *author) {
         Stream *s, *next;
 
-        DL_FOREACH_SAFE(m->streams, s, next) {
+        DL_FOREACH_SAFE (m->streams, s, next) {
                 if (!stream_wants(s, op, author))
                         continue;
                 if (api_call_is_gone(s->call))
@@ -313,7 +313,7 @@ void stream_publish(Manager *m, const Operation *op, const Image *author) {
 void stream_session_ended(Manager *m, const char *id) {
         Stream *s, *next;
 
-        DL_FOREACH_SAFE(m->streams, s, next) {
+        DL_FOREACH_SAFE (m->streams, s, next) {
                 if (!str_equal(s->request.session, id))
                         continue;
                 s->last = true;
@@ -325,6 +325,6 @@ void stream_session_ended(Manager *m, const char *id) {
 void stream_free_all(Manager *m) {
         Stream *s, *next;
 
-        DL_FOREACH_SAFE(m->streams, s, next)
-        stream_end(s, NULL);
+        DL_FOREACH_SAFE (m->streams, s, next)
+                stream_end(s, NULL);
 }

@@ -71,9 +71,9 @@ Watched *watched_free(Watched *w) {
 Watched *watched_find(Manager *m, const char *name) {
         Watched *w;
 
-        DL_FOREACH(m->watches, w)
-        if (str_equal(w->spec->name, name))
-                return w;
+        DL_FOREACH (m->watches, w)
+                if (str_equal(w->spec->name, name))
+                        return w;
         return NULL;
 }
 

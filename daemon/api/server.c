@@ -39,7 +39,7 @@ static int server_limit(const ApiServer *s, const Peer *peer, const char **ret_l
                 return API_CONNECTIONS_MAX;
         if (peer->uid == 0)
                 return 0;
-        DL_FOREACH(s->connections, c) {
+        DL_FOREACH (s->connections, c) {
                 n += c->peer.uid == peer->uid;
         }
         *ret_limit = "connections of one user";
@@ -189,7 +189,7 @@ int api_server_set_group(ApiServer *s, const char *group) {
         s->group = GROUP_NONE;
         if (group)
                 r = group_find(group, &s->group);
-        DL_FOREACH(s->connections, c) {
+        DL_FOREACH (s->connections, c) {
                 /* on failure, who was privileged under the old group is not any more */
                 if (peer_read(c->fd, s->group, &c->peer) < 0)
                         c->peer.privileged = c->peer.uid == 0;

@@ -24,7 +24,8 @@ typedef struct Change {
                              number is somebody else */
         nsec_t not_before; /* the event happened between these two moments: the queue was last seen empty, */
         nsec_t read_at; /* and the event was read */
-        usec_t at;      /* wall clock at reading */
+        usec_t at; /* wall clock at reading; later than that of the change before it, but for the second half of an
+                      exchange, which shares that of the first (common/net.h) */
 } Change;
 
 void change_done(Change *c);

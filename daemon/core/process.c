@@ -254,11 +254,11 @@ ProcessTable *process_table_free(ProcessTable *t) {
 
         if (!t)
                 return NULL;
-        HASH_ITER(hh, t->slots, s, next)
-        for (Entry *e = s->newest, *older; e; e = older) {
-                older = e->older;
-                entry_forget(t, e);
-        }
+        HASH_ITER (hh, t->slots, s, next)
+                for (Entry *e = s->newest, *older; e; e = older) {
+                        older = e->older;
+                        entry_forget(t, e);
+                }
         free(t);
         return NULL;
 }
@@ -550,10 +550,10 @@ void process_table_expire(ProcessTable *t, nsec_t now) {
 void process_table_clear_untagged(ProcessTable *t) {
         Slot *s, *next;
 
-        HASH_ITER(hh, t->slots, s, next)
-        for (Entry *e = s->newest, *older; e; e = older) {
-                older = e->older;
-                if (!e->members)
-                        entry_forget(t, e);
-        }
+        HASH_ITER (hh, t->slots, s, next)
+                for (Entry *e = s->newest, *older; e; e = older) {
+                        older = e->older;
+                        if (!e->members)
+                                entry_forget(t, e);
+                }
 }

@@ -13,20 +13,21 @@
 
 #include "daemon/core/access.h"
 
-#define GATE_PENDING_MAX 1024 /* calls held at a time for one gate; one more is answered by the fallback at once, and told */
+#define GATE_PENDING_MAX \
+        1024 /* calls held at a time for one gate; one more is answered by the fallback at once, and told */
 
 typedef struct Attempt {
         struct Attempt *next;
-        uint64_t id;    /* unique in this daemon */
-        pid_t pid;      /* thread group id */
-        pid_t tid;      /* the waiting thread */
+        uint64_t id; /* unique in this daemon */
+        pid_t pid;   /* thread group id */
+        pid_t tid;   /* the waiting thread */
         char session[17];
         char watch[65];
         Access access;
         Decision decision;
-        bool pending;   /* waits for gate_answer(); else it has been answered as decision.verb says */
+        bool pending; /* waits for gate_answer(); else it has been answered as decision.verb says */
         bool fell_back; /* answered without a decision: the queue was full, or the caller could not be read */
-        nsec_t since;   /* CLOCK_MONOTONIC */
+        nsec_t since; /* CLOCK_MONOTONIC */
         usec_t at;
 } Attempt;
 

@@ -17,10 +17,10 @@ typedef struct Guard Guard;
  * within the filesystem, so that bind mounts, chroots and other mount namespaces do not matter. Immutable, refcounted. */
 typedef struct WatchSite {
         char name[65];
-        char *path;   /* as configured */
-        dev_t dev;    /* st_dev of the watch root */
-        char *inner;  /* path of the watch root within its filesystem, "/" for its top */
-        char *file;   /* file scope: name in inner; NULL otherwise */
+        char *path;  /* as configured */
+        dev_t dev;   /* st_dev of the watch root */
+        char *inner; /* path of the watch root within its filesystem, "/" for its top */
+        char *file;  /* file scope: name in inner; NULL otherwise */
 } WatchSite;
 
 typedef struct WatchSites {
@@ -37,7 +37,8 @@ int watch_sites_add(WatchSites *s, const char *name, const char *path);
 
 /* Takes listener_fd (a seccomp notification descriptor) on success and starts the thread. ledger_fd: see common/guard_ledger.h,
  * taken too; -1 for none. Takes a reference on sites. */
-int guard_new(int listener_fd, int ledger_fd, WatchSites *sites, const GateHooks *hooks, usec_t deadline, Guard **ret);
+int guard_new(int listener_fd, int ledger_fd, WatchSites *sites, const GateHooks *hooks,
+              usec_t deadline, Guard **ret);
 /* Everything that waits is let; the listener is closed. */
 Guard *guard_free(Guard *g);
 DEFINE_CLEANUP(Guard *, guard_free)

@@ -18,10 +18,10 @@
 typedef struct Hold Hold;
 
 typedef struct HoldConfig {
-        const char *watch; /* name */
-        const char *path;  /* configured */
-        WatchSites *sites; /* of this watch; a reference is taken */
-        Members *members;  /* borrowed, outlives the hold */
+        const char *watch;    /* name */
+        const char *path;     /* configured */
+        WatchSites *sites;    /* of this watch; a reference is taken */
+        Members *members;     /* borrowed, outlives the hold */
         Connector *connector; /* borrowed: drained before a look-up that finds nobody */
         GateHooks hooks;
         usec_t deadline;
