@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Faithful copies of single objects, between filesystems too. Plain system calls: any thread, and it may block for as long as
+ * the filesystem does.
+ *
+ * Every function leaves nothing half-made behind: what it made is removed again when it fails.
+ */
+#ifndef MOUNTWATCH_STORE_COPY_H
+#define MOUNTWATCH_STORE_COPY_H
+
+#include "common/macro.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#define COPY_HASH_SIZE 32 /* SHA-256 */
+
+typedef enum CopyMethod {
+        COPY_REFLINK, /* FICLONE: no data is moved, both share it until one is written */
+        COPY_RANGE,   /* copy_file_range: within one filesystem, or on the server */
+        COPY_BUFFER,  /* read and write */
+} CopyMethod;
+
+/* Asked between two pieces of at most 8 MiB; NULL is never. */
+typedef const atomic_bool *CopyCancel;
+
+/* What stat knows of an object and a copy has to bring back. */
+typedef struct CopyMeta {
+        mode_t mode; /* with the type */
+        uid_t uid;
+        gid_t gid;
+        dev_t rdev;
+        int64_t atime, mtime; /* nanoseconds since 1970 */
+        char *xattrs; /* owned; for each: name, NUL, size (uint32_t), value. POSIX ACLs are two of them. NULL: none */
+        size_t xattrs_size;
+} CopyMeta;
+
+void copy_meta_done(CopyMeta *m);
+int copy_meta_clone(const CopyMeta *m, CopyMeta *ret);
+/* Of `name` in dir_fd (a symlink itself, not its target), or of dir_fd for "". Attributes of the filesystem itself (security.selinux
+ * and trusted.* included) as far as they can be read; those that it keeps for itself (system.nfs4_acl on NFS, cifs) likewise. */
+int copy_meta_read(int dir_fd, const char *name, CopyMeta *ret);
+/* Owner, xattrs (others are removed), mode, times, in this order: a change of owner clears set-id bits and file capabilities. Does what
+ * it can: returns the first error after trying all (-EOPNOTSUPP of an attribute that the filesystem cannot have is none). */
+int copy_meta_write(int dir_fd, const char *name, const CopyMeta *m);
+/* Does the object have these? Access times and what cannot be read do not count. */
+int copy_meta_compare(int dir_fd, const char *name, const CopyMeta *m, bool with_times);
+
+/* All of the content of `from` into `to`, which is then as long, with holes where `from` has them. `to` need not be empty: what it
+ * has is overwritten in place, so that other descriptors and hard links go on being of this file. `bytes_max`: -EFBIG when there
+ * is more (data, not holes). -ENOSPC (EDQUOT too), -ECANCELED. */
+int copy_content(int from, int to, uint64_t bytes_max, CopyCancel cancel, CopyMethod *ret_method);
+/* SHA-256 of the length and all of the content, holes as zeros. Changes the file offset of no one. */
+int copy_hash(int fd, CopyCancel cancel, uint8_t ret[static COPY_HASH_SIZE]);
+
+/* Makes `name` in dir_fd as a copy: -EEXIST when something is there. Regular file (with the content of from_fd; -1: empty),
+ * symlink (target), fifo, device, directory (empty). Metadata is put on last, then it is synced. */
+typedef struct CopySource {
+        const CopyMeta *meta;
+        const char *target;
+        int fd;
+} CopySource;
+int copy_make(int dir_fd, const char *name, const CopySource *source, CopyCancel cancel);
+
+#endif
