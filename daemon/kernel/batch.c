@@ -112,7 +112,8 @@ int batch_read_more(Batch *b) {
         for (; first < b->n; first++) {
                 b->records[first].not_before = b->empty_at;
                 b->records[first].read_at = after;
-                b->records[first].at = wall;
+                /* no two alike: only the halves of an exchange share their moment (common/net.h) */
+                b->records[first].at = first > 0 ? MAX(wall, b->records[first - 1].at + 1) : wall;
         }
         if (b->drained) {
                 b->empty_at = before;

@@ -250,6 +250,7 @@ static int exchange(Translator *t, Batch *b, size_t first, size_t second, Node *
         int r;
 
         b->records[second].done = true;
+        b->records[second].at = b->records[first].at; /* what tells it from there and back (common/net.h) */
         /* The tree must not remove what is in the way: it changes places first, or leaves first when the other comes from
          * outside. */
         if (!a) {

@@ -13,7 +13,8 @@
 /*
  * A script is lines "OP PATH [PATH]", with a slash at the end of a directory: + create, * modify, - delete, > rename,
  * ! rename that replaced its target, x exchange, i create by a move into the watch, o delete by a move out of it,
- * m metadata, d refused delete. The net effect is one line for each entry, as "created PATH", "renamed FROM TO".
+ * j a move into the watch that replaced its target, m metadata, d refused delete. The net effect is one line for
+ * each entry, as "created PATH", "renamed FROM TO".
  */
 typedef struct Case {
         const char *story, *script, *net;
@@ -73,6 +74,8 @@ static void apply_line(Moment *m, const char *line) {
                 return apply(m, OP_RENAME, a, b, dir, NULL);
         case 'i':
                 return apply(m, OP_CREATE, a, "/outside", dir, NULL);
+        case 'j':
+                return apply(m, OP_CREATE, a, "/outside", dir, &replaced);
         case 'o':
                 return apply(m, OP_DELETE, a, NULL, dir, &out);
         case 'm':
@@ -162,6 +165,7 @@ static void one_object_at_a_time(void **state) {
                 {"metadata is nothing", "m /w/a", ""},
                 {"what was refused is nothing", "d /w/a", ""},
                 {"moved in is created", "i /w/a", "created /w/a\n"},
+                {"moved in over another is modified", "j /w/a", "modified /w/a\n"},
                 {"moved out is deleted", "o /w/a", "deleted /w/a\n"},
                 {"created and moved out is nothing", "+ /w/a\no /w/a", ""},
                 {"names are bytes", "+ /w/\xff\xfe", "created /w/\xff\xfe\n"},
@@ -259,6 +263,9 @@ static void an_exchange_loses_nothing(void **state) {
                  "/w/p/d\n"},
                 {"without the second half the target is lost", "* /w/b\n> /w/a /w/b\n+ /w/c",
                  "created /w/c\ndeleted /w/b\nrenamed /w/a /w/b\n"},
+                {"without the same moment, of what is known",
+                 "* /w/a\n* /w/b\n> /w/a /w/b\n> /w/b /w/a",
+                 "modified /w/a\nmodified /w/b\nrenamed /w/a /w/b\nrenamed /w/b /w/a\n"},
                 {"in a directory that was renamed", "> /w/d/ /w/e/\nx /w/e/a /w/e/b",
                  "renamed /w/d /w/e\nrenamed /w/d/a /w/e/b\nrenamed /w/d/b /w/e/a\n"},
         };
