@@ -3,18 +3,14 @@
 #include "common/strv.h"
 #include "daemon/alert.h"
 #include "daemon/barrier.h"
-#include "daemon/core/policy.h"
 #include "daemon/intake.h"
 #include "daemon/kernel/cgroup.h"
-#include "daemon/kernel/kill.h"
-#include "daemon/kernel/proc.h"
 #include "daemon/log.h"
 #include "daemon/stream.h"
+#include "daemon/tag.h"
 #include "daemon/watched.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <sys/epoll.h>
 #include <sys/random.h>
 #include <utlist.h>
 
@@ -118,123 +114,6 @@ void live_add_loss_all(Manager *m, const char *reason, const char *watch, usec_t
 
         HASH_ITER (hh, m->live, l, next)
                 live_add_loss(l, reason, watch, at, until, count);
-}
-
-/* ---- tagging ---- */
-
-static void tag(Live *l, pid_t pid) {
-        Process *p = process_table_find(l->manager->processes, pid);
-
-        if (!p || !p->image || !p->image->program)
-                p = intake_learn(l->manager, pid);
-        if (p && p->session != l->session)
-                process_table_tag(l->manager->processes, p, l->session);
-}
-
-/* Every process whose chain of parents leads to one that is tagged. Forks go on meanwhile: what a tagged process forks is born
- * tagged, so the search ends when a round finds nobody new. */
-static void tag_descendants(Live *l) {
-        Manager *m = l->manager;
-        bool more = true;
-
-        for (unsigned round = 0; more && round < 100; round++) {
-                _cleanup_free_ pid_t *pids = NULL;
-                size_t n = 0;
-
-                more = false;
-                intake_processes(m);
-                if (proc_list(&pids, &n) < 0)
-                        return;
-                for (size_t i = 0; i < n; i++) {
-                        Process *known = process_table_find(m->processes, pids[i]), *parent;
-                        ProcStat st;
-
-                        if (known && known->session)
-                                continue;
-                        if (proc_read_stat(pids[i], &st) < 0 || st.ppid <= 1)
-                                continue;
-                        parent = process_table_find(m->processes, st.ppid);
-                        if (!parent || parent->session != l->session)
-                                continue;
-                        if (l->session->cgroup)
-                                (void) cgroup_add(l->session->cgroup, pids[i]);
-                        tag(l, pids[i]);
-                        more = true;
-                }
-        }
-}
-
-static int on_cgroup_events(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
-        Live *l = userdata;
-        char buffer[256];
-
-        /* reading rearms the notification of kernfs */
-        (void) pread(fd, buffer, sizeof buffer, 0);
-        live_check_soon(l->manager);
-        return 0;
-}
-
-static int follow_cgroup(Live *l) {
-        _cleanup_close_ int fd = -1;
-        int r;
-
-        fd = cgroup_open_events(l->session->cgroup);
-        if (fd < 0)
-                return fd;
-        r = sd_event_add_io(l->manager->event, &l->events_source, fd, EPOLLPRI, on_cgroup_events,
-                            l);
-        if (r < 0)
-                return r;
-        (void) sd_event_source_set_io_fd_own(l->events_source, true);
-        TAKE_FD(fd);
-        return 0;
-}
-
-static int tag_root(Live *l, bool automatic) {
-        Session *s = l->session;
-        Manager *m = l->manager;
-        Process *p;
-        ProcStat st;
-        int r;
-
-        intake_processes(m);
-        p = intake_learn(m, s->root_pid);
-        if (!p)
-                return -ESRCH;
-        if (proc_read_stat(s->root_pid, &st) < 0 || st.start_ticks != s->root_start_ticks)
-                return -ESRCH;
-        if (p->session && automatic)
-                return -EALREADY;
-        if (p->session) {
-                s->outer = p->session;
-                if (s->outer->has_policy) {
-                        s->policy = s->has_policy ? policy_stricter(s->policy, s->outer->policy)
-                                                  : s->outer->policy;
-                        s->has_policy = true;
-                }
-        }
-        if (m->cgroup_root) {
-                r = cgroup_create_for(m->cgroup_root, s->root_pid, s->id, &s->cgroup);
-                if (r == -ESRCH)
-                        return r;
-                if (r < 0)
-                        log_warning(
-                                "session %s: no cgroup of its own (%s); the process table alone carries the tag",
-                                s->id, strerror(-r));
-        }
-        r = process_table_tag(m->processes, p, s);
-        if (r < 0)
-                return r;
-        /* asked after the tag is on: what is forked from now on inherits it */
-        if (proc_has_children(s->root_pid))
-                tag_descendants(l);
-        if (s->cgroup) {
-                r = follow_cgroup(l);
-                if (r < 0)
-                        log_warning("session %s: cannot follow its cgroup: %s", s->id,
-                                    strerror(-r));
-        }
-        return 0;
 }
 
 /* ---- start ---- */
@@ -470,21 +349,6 @@ static bool has_inner(Live *l) {
         return false;
 }
 
-/* The table says nobody is left. The kernel may know of somebody: a member whose fork message was lost, or one that is just
- * dying (then cgroup.events comes once more). */
-static bool cgroup_has_members(Live *l) {
-        _cleanup_free_ pid_t *pids = NULL;
-        size_t n = 0;
-
-        if (!l->session->cgroup || cgroup_is_populated(l->session->cgroup) != 1)
-                return false;
-        if (cgroup_list(l->session->cgroup, &pids, &n) < 0)
-                return false;
-        for (size_t i = 0; i < n; i++)
-                tag(l, pids[i]);
-        return true;
-}
-
 /* Start times that were computed from a fork message may be one tick off (connector.h). */
 static bool process_is(const Process *p, uint64_t start_ticks) {
         return p->image && p->image->start_ticks + 1 >= start_ticks &&
@@ -498,7 +362,7 @@ static void live_check(Live *l) {
         if (l->ending)
                 return;
         if (process_table_count(l->manager->processes, l->session) > 0 || has_inner(l) ||
-            cgroup_has_members(l)) {
+            tag_has_members(l)) {
                 if (l->session->state == SESSION_ACTIVE && !root_lives) {
                         l->session->state = SESSION_LINGERING;
                         live_store(l);
@@ -521,145 +385,27 @@ void live_check_all(Manager *m) {
                 live_check(l);
 }
 
-/* ---- members ---- */
-
-typedef struct Signal {
-        int sig;
-        int n;
-} Signal;
-
-static void signal_member(Process *p, void *userdata) {
-        Signal *s = userdata;
-
-        if (kill_process(p->pid, p->image ? p->image->start_ticks : 0, s->sig) >= 0)
-                s->n++;
-}
-
-/* The session and those inside it; without a cgroup of its own each member is signalled by pidfd. */
-static int signal_members(Live *l, int sig) {
-        Signal s = {.sig = sig};
-        Live *inner, *next;
-
-        process_table_foreach(l->manager->processes, l->session, signal_member, &s);
-        HASH_ITER (hh, l->manager->live, inner, next)
-                if (inner->session->outer == l->session)
-                        s.n += signal_members(inner, sig);
-        return s.n;
-}
-
-static int count_members(Live *l) {
-        Live *inner, *next;
-        int n = (int) process_table_count(l->manager->processes, l->session);
-
-        HASH_ITER (hh, l->manager->live, inner, next)
-                if (inner->session->outer == l->session)
-                        n += count_members(inner);
-        return n;
-}
-
-int live_kill(Live *l) {
-        int n;
-
-        intake_processes(l->manager);
-        l->killed = true;
-        n = count_members(l);
-        if (l->session->cgroup && cgroup_kill(l->session->cgroup) >= 0)
-                return n;
-        return signal_members(l, SIGKILL);
-}
-
-int live_freeze(Live *l, bool freeze) {
-        int n;
-
-        intake_processes(l->manager);
-        n = count_members(l);
-        if (l->session->cgroup && cgroup_freeze(l->session->cgroup, freeze) >= 0)
-                return n;
-        return signal_members(l, freeze ? SIGSTOP : SIGCONT);
-}
-
 void live_resync(Manager *m) {
         Live *l, *next;
 
-        HASH_ITER (hh, m->live, l, next) {
-                _cleanup_free_ pid_t *pids = NULL;
-                size_t n = 0;
-
-                if (l->session->cgroup && cgroup_list(l->session->cgroup, &pids, &n) >= 0)
-                        for (size_t i = 0; i < n; i++)
-                                tag(l, pids[i]);
-                else
-                        tag_descendants(l);
-        }
+        HASH_ITER (hh, m->live, l, next)
+                tag_resync(l);
         live_check_soon(m);
 }
 
-/* ---- restart ---- */
+int live_adopt(Manager *m, Session *session, Live **ret) {
+        Live *l = calloc(1, sizeof *l);
 
-static int recover_one(Manager *m, StoredSession *stored) {
-        _cleanup_(live_freep) Live *l = calloc(1, sizeof *l);
-        _cleanup_free_ pid_t *pids = NULL;
-        size_t n = 0;
-
-        if (!l)
+        if (!l) {
+                (void) session_free(session);
                 return -ENOMEM;
+        }
         l->manager = m;
-        l->session = TAKE_PTR(stored->session);
+        l->session = session;
         HASH_ADD_STR(m->live, session->id, l);
         manager_update_demand(m);
-
-        if (l->session->cgroup && cgroup_list(l->session->cgroup, &pids, &n) >= 0) {
-                for (size_t i = 0; i < n; i++)
-                        tag(l, pids[i]);
-                (void) follow_cgroup(l);
-        } else {
-                ProcStat st;
-
-                if (proc_read_stat(l->session->root_pid, &st) >= 0 &&
-                    st.start_ticks == l->session->root_start_ticks)
-                        tag(l, l->session->root_pid);
-                tag_descendants(l);
-        }
-        live_add_loss(l, "daemon-restart", NULL, stored->last_seen, manager_now(m), 0);
-        log_info("session %s: found again with %zu processes; what happened meanwhile was not seen",
-                 l->session->id, process_table_count(m->processes, l->session));
-        l = NULL;
+        *ret = l;
         return 0;
-}
-
-static void reconnect_outer(Manager *m, const StoredSession *stored, const char *id) {
-        Live *l = live_find(m, id);
-        Live *outer = stored->outer[0] ? live_find(m, stored->outer) : NULL;
-
-        if (l && outer)
-                l->session->outer = outer->session;
-}
-
-int live_recover(Manager *m) {
-        StoredSession *sessions = NULL;
-        char(*ids)[17] = NULL;
-        size_t n = 0;
-        int r;
-
-        r = store_list_sessions(m->store, (uid_t) -1, true, SIZE_MAX, &sessions, &n);
-        if (r < 0)
-                return r;
-        ids = calloc(n + 1, sizeof *ids);
-        if (!ids)
-                r = -ENOMEM;
-        /* oldest first: a member of an inner session is tagged last by the inner one */
-        for (size_t i = n; i-- > 0 && r >= 0;) {
-                memcpy(ids[i], sessions[i].session->id, sizeof ids[i]);
-                r = recover_one(m, &sessions[i]);
-        }
-        for (size_t i = 0; i < n && r >= 0; i++)
-                reconnect_outer(m, &sessions[i], ids[i]);
-        for (size_t i = 0; i < n; i++)
-                stored_session_done(&sessions[i]);
-        free(sessions);
-        free(ids);
-        live_check_soon(m);
-        return r;
 }
 
 void live_suspend_all(Manager *m) {

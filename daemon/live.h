@@ -58,10 +58,6 @@ void live_command_ended(Live *l, int exit_status);
 typedef void (*live_ended_t)(Manager *m, const char *id, void *userdata);
 int live_stop(Live *l, live_ended_t ended, void *userdata);
 
-/* Living members, of the sessions inside it too. The return value is how many there were. */
-int live_kill(Live *l);
-int live_freeze(Live *l, bool freeze);
-
 /* Something was not seen: by this session, by every live one. Stores it. */
 void live_add_loss(Live *l, const char *reason, const char *watch, usec_t at, usec_t until,
                    uint64_t count);
@@ -77,8 +73,8 @@ void live_check_all(Manager *m);
 /* Process messages were lost: who is in a session's cgroup is its member. */
 void live_resync(Manager *m);
 
-/* Finds the sessions again that the store says were live when an earlier daemon ended. */
-int live_recover(Manager *m);
+/* Takes over a session from the store, without members yet. Consumes it. */
+int live_adopt(Manager *m, Session *session, Live **ret);
 /* At a clean stop: what happens from now on is not seen. The sessions stay live in the store. */
 void live_suspend_all(Manager *m);
 void live_free_all(Manager *m);

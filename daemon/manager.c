@@ -8,6 +8,7 @@
 #include "daemon/live.h"
 #include "daemon/log.h"
 #include "daemon/method.h"
+#include "daemon/recover.h"
 #include "daemon/stream.h"
 #include "daemon/watched.h"
 
@@ -386,7 +387,7 @@ int manager_new(const ManagerOptions *options, Manager **ret) {
                 return r;
         r = apply_watches(m, m->config);
         if (r >= 0)
-                r = live_recover(m);
+                r = recover_sessions(m);
         if (r < 0) {
                 log_error("cannot start: %s", strerror(-r));
                 return r;

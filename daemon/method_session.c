@@ -7,6 +7,7 @@
 #include "daemon/live.h"
 #include "daemon/log.h"
 #include "daemon/method.h"
+#include "daemon/restrain.h"
 #include "daemon/view.h"
 #include "daemon/watched.h"
 
@@ -472,19 +473,19 @@ void method_freeze_session(ApiCall *call, const Peer *peer, json_object *paramet
         Live *l = find_controlled(userdata, call, peer, parameter_string(parameters, "id"));
 
         if (l)
-                answer_count(call, live_freeze(l, /* freeze= */ true));
+                answer_count(call, restrain_freeze(l, /* freeze= */ true));
 }
 
 void method_thaw_session(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata) {
         Live *l = find_controlled(userdata, call, peer, parameter_string(parameters, "id"));
 
         if (l)
-                answer_count(call, live_freeze(l, /* freeze= */ false));
+                answer_count(call, restrain_freeze(l, /* freeze= */ false));
 }
 
 void method_kill_session(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata) {
         Live *l = find_controlled(userdata, call, peer, parameter_string(parameters, "id"));
 
         if (l)
-                answer_count(call, live_kill(l));
+                answer_count(call, restrain_kill(l));
 }
