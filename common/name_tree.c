@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
+#include "common/hash.h"
 #include "common/name_tree.h"
 
-/* The key of the table is not one piece of memory, so uthash gets a hash from us and compares by our function. */
-static unsigned key_hash(const NameKey *k) {
+static uint32_t key_hash(const NameKey *k) {
         uint64_t h = hash_mix(HASH_SEED, (uint64_t) (uintptr_t) k->parent >> 4);
 
         return hash_fold(hash_mix_bytes(h, k->text, k->length));
 }
 
-static int key_compare(const NameKey *a, const NameKey *b) {
-        return a->parent != b->parent || a->length != b->length ||
-                memcmp(a->text, b->text, a->length) != 0;
-}
+static bool has_key(const void *element, const void *key) {
+        const NameKey *a = &((const Name *) element)->key, *b = key;
 
-#undef HASH_FUNCTION
-#define HASH_FUNCTION(key, length, hash) ((hash) = key_hash((const NameKey *) (key)))
-#undef HASH_KEYCMP
-#define HASH_KEYCMP(a, b, length) key_compare((const NameKey *) (a), (const NameKey *) (b))
+        return a->parent == b->parent && a->length == b->length &&
+                memcmp(a->text, b->text, a->length) == 0;
+}
 
 Name *name_free(Name *name) {
         if (name)
@@ -28,28 +25,24 @@ Name *name_free(Name *name) {
 }
 
 void name_tree_done(NameTree *t) {
-        Name *name, *next;
-
-        HASH_ITER (hh, t->table, name, next) {
-                HASH_DEL(t->table, name);
-                name_free(name);
-        }
+        for (size_t i = 0; i < t->names.allocated; i++)
+                name_free(t->names.slots[i].element);
+        hash_index_done(&t->names);
 }
 
 Name *name_tree_find(const NameTree *t, const Name *parent, const char *text, size_t length) {
-        NameKey key = {.parent = (Name *) parent, .text = (char *) text, .length = length};
-        Name *name;
+        const NameKey key = {.parent = (Name *) parent, .text = (char *) text, .length = length};
 
-        HASH_FIND(hh, t->table, &key, sizeof key, name);
-        return name;
+        return hash_index_find(&t->names, key_hash(&key), has_key, &key);
 }
 
 static int insert(NameTree *t, Name *name) {
         Name *parent = name->key.parent;
+        int r;
 
-        HASH_ADD_KEYPTR(hh, t->table, &name->key, sizeof name->key, name);
-        if (!name->hh.tbl)
-                return -ENOMEM;
+        r = hash_index_add(&t->names, key_hash(&name->key), name);
+        if (r < 0)
+                return r;
         if (!parent)
                 return 0;
         name->prev = NULL;
@@ -79,7 +72,7 @@ int name_tree_add(NameTree *t, Name *parent, const char *text, size_t length, Na
 }
 
 void name_tree_detach(NameTree *t, Name *name) {
-        HASH_DEL(t->table, name);
+        hash_index_remove(&t->names, key_hash(&name->key), name);
         if (name->prev)
                 name->prev->next = name->next;
         else if (name->key.parent)

@@ -8,7 +8,7 @@
 #ifndef MOUNTWATCH_COMMON_NAME_TREE_H
 #define MOUNTWATCH_COMMON_NAME_TREE_H
 
-#include "common/hash.h"
+#include "common/hash_index.h"
 #include "common/macro.h"
 
 #include <stdbool.h>
@@ -46,11 +46,10 @@ struct Name {
         bool present; /* an object is known here; else the name only leads to others */
         bool dirty;   /* its content was changed */
         bool foreign; /* neither of the start nor made by an operation of this session */
-        UT_hash_handle hh;
 };
 
 typedef struct NameTree {
-        Name *table;
+        HashIndex names;
 } NameTree;
 
 /* Frees every name that stands in the tree. */

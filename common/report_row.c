@@ -4,19 +4,10 @@
 #include "common/hash.h"
 #include "common/report_row.h"
 
-/* What makes two operations the same row. `test` is a shared word, so its address is enough. */
-typedef struct RowKey {
-        const char *path, *from, *test;
-        pid_t pid;
-        uint64_t start_ticks;
-        OpType op;
-        bool denied;
-} RowKey;
-
 struct ReportRow {
         Operation op; /* owns path, from, to; its other texts are shared words */
-        RowKey key;
-        UT_hash_handle hh;
+        pid_t pid;    /* with start_ticks: whose it is, see RowKey */
+        uint64_t start_ticks;
 };
 
 struct ReportWord {
@@ -29,7 +20,16 @@ static uint64_t mix_text(uint64_t h, const char *s) {
         return s ? hash_mix_bytes(h, s, strlen(s) + 1) : hash_mix(h, 1);
 }
 
-static unsigned key_hash(const RowKey *k) {
+/* What makes two operations the same row. `test` is a shared word, so its address is enough. */
+typedef struct RowKey {
+        const char *path, *from, *test;
+        pid_t pid;
+        uint64_t start_ticks;
+        OpType op;
+        bool denied;
+} RowKey;
+
+static uint32_t key_hash(const RowKey *k) {
         uint64_t h = mix_text(mix_text(HASH_SEED, k->path), k->from);
 
         h = hash_mix(h, (uint64_t) (uintptr_t) k->test >> 4);
@@ -39,10 +39,14 @@ static unsigned key_hash(const RowKey *k) {
         return hash_fold(h);
 }
 
-static int key_compare(const RowKey *a, const RowKey *b) {
-        return a->op != b->op || a->denied != b->denied || a->pid != b->pid ||
-                a->start_ticks != b->start_ticks || a->test != b->test ||
-                !str_equal(a->path, b->path) || !str_equal(a->from, b->from);
+static bool row_has_key(const void *element, const void *key) {
+        const ReportRow *row = element;
+        const RowKey *k = key;
+
+        return row->op.op == k->op && (row->op.action == ACTION_DENIED) == k->denied &&
+                row->pid == k->pid && row->start_ticks == k->start_ticks &&
+                row->op.test == k->test && str_equal(row->op.path, k->path) &&
+                str_equal(row->op.from, k->from);
 }
 
 static void row_free(ReportRow *row) {
@@ -55,7 +59,7 @@ static void row_free(ReportRow *row) {
 void report_rows_done(ReportRows *rs) {
         ReportWord *word, *next;
 
-        HASH_CLEAR(hh, rs->table);
+        hash_index_done(&rs->table);
         for (size_t i = 0; i < rs->n; i++)
                 row_free(rs->rows[i]);
         free(rs->rows);
@@ -107,13 +111,9 @@ static void fold(Operation *row, const Operation *o) {
                 row->rule = NULL;
 }
 
-/* From here on tables are found by RowKey, whose parts are not one piece of memory. */
-#undef HASH_FUNCTION
-#define HASH_FUNCTION(key, length, hash) ((hash) = key_hash((const RowKey *) (key)))
-#undef HASH_KEYCMP
-#define HASH_KEYCMP(a, b, length) key_compare((const RowKey *) (a), (const RowKey *) (b))
+static int add_row(ReportRows *rs, ReportRow *row, uint32_t hash) {
+        int r;
 
-static int add_row(ReportRows *rs, ReportRow *row) {
         if ((rs->n & (rs->n - 1)) == 0) {
                 void *grown = reallocarray(rs->rows, MAX(2 * rs->n, (size_t) 1), sizeof *rs->rows);
 
@@ -121,9 +121,9 @@ static int add_row(ReportRows *rs, ReportRow *row) {
                         return -ENOMEM;
                 rs->rows = grown;
         }
-        HASH_ADD_KEYPTR(hh, rs->table, &row->key, sizeof row->key, row);
-        if (!row->hh.tbl)
-                return -ENOMEM;
+        r = hash_index_add(&rs->table, hash, row);
+        if (r < 0)
+                return r;
         rs->rows[rs->n++] = row;
         return 0;
 }
@@ -139,8 +139,9 @@ static int new_row(ReportRows *rs, Operation *o, const RowKey *key) {
         r = r < 0 ? r : share(rs, o->rule, &op.rule);
         if (r == 0) {
                 row->op = op;
-                row->key = *key;
-                r = add_row(rs, row);
+                row->pid = key->pid;
+                row->start_ticks = key->start_ticks;
+                r = add_row(rs, row, key_hash(key));
         }
         if (r < 0) {
                 free(row);
@@ -169,7 +170,7 @@ int report_rows_take(ReportRows *rs, Operation *o, const ProcessInfo *process) {
         if (r < 0)
                 return r;
         key.test = test;
-        HASH_FIND(hh, rs->table, &key, sizeof key, row);
+        row = hash_index_find(&rs->table, key_hash(&key), row_has_key, &key);
         if (!row)
                 return new_row(rs, o, &key);
         fold(&row->op, o);

@@ -3,6 +3,7 @@
 #ifndef MOUNTWATCH_COMMON_REPORT_ROW_H
 #define MOUNTWATCH_COMMON_REPORT_ROW_H
 
+#include "common/hash_index.h"
 #include "common/operation.h"
 
 typedef struct ReportRow ReportRow;
@@ -11,7 +12,7 @@ typedef struct ReportWord ReportWord;
 typedef struct ReportRows {
         ReportRow **rows; /* in order of arrival */
         size_t n;
-        ReportRow *table;
+        HashIndex table;
         ReportWord *words; /* texts that many rows share: session, watch, rule, test */
 } ReportRows;
 

@@ -201,6 +201,7 @@ static int move_in(Translator *t, const Record *rec, const Side *old, const Side
         int r;
 
         c.from = outside_path(t, old);
+        c.linked = !c.from; /* it was there before, under a name that cannot be known */
         c.path = node_path(new->directory, t->base, rec->fan.to.name);
         c.replaced = replaced;
         r = place_node(t, rec, new, NULL, c.kind);
@@ -250,7 +251,8 @@ static int exchange(Translator *t, Batch *b, size_t first, size_t second, Node *
         int r;
 
         b->records[second].done = true;
-        b->records[second].at = b->records[first].at; /* what tells it from there and back (common/net.h) */
+        /* what tells it from there and back (common/net.h) */
+        b->records[second].at = b->records[first].at;
         /* The tree must not remove what is in the way: it changes places first, or leaves first when the other comes from
          * outside. */
         if (!a) {
