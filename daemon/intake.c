@@ -4,7 +4,6 @@
  * text here), and must not wait.
  */
 #include "daemon/intake.h"
-#include "daemon/alert.h"
 #include "daemon/auto_session.h"
 #include "daemon/barrier.h"
 #include "daemon/core/attribution.h"
@@ -12,7 +11,7 @@
 #include "daemon/kernel/proc.h"
 #include "daemon/live.h"
 #include "daemon/log.h"
-#include "daemon/stream.h"
+#include "daemon/record.h"
 #include "daemon/watched.h"
 
 #include <errno.h>
@@ -130,13 +129,6 @@ static Process *find_author(Manager *m, const Change *c) {
         return p;
 }
 
-/* An author of whom only the number is known (0: not even that). One image serves a run of events of the same one. */
-static Image *stranger(Manager *m, pid_t pid) {
-        if (m->stranger.n_ref == 0 || m->stranger.pid != pid)
-                m->stranger = (Image){.n_ref = 1, .pid = pid, .uid = (uid_t) -1};
-        return &m->stranger;
-}
-
 /* What is to be known of a change before its author's session takes it. */
 static void prepare(Manager *m, const WatchSpec *spec, const Change *c, const Process *author) {
         nsec_t horizon = process_table_horizon(m->processes);
@@ -152,9 +144,6 @@ static void take_change(Watched *w, Change *change) {
         Manager *m = w->manager;
         Operation op = {};
         Process *author = find_author(m, change);
-        Image *image;
-        Live *live;
-        bool folded;
         int r;
 
         prepare(m, w->spec, change, author);
@@ -164,26 +153,8 @@ static void take_change(Watched *w, Change *change) {
                         live_add_loss_all(m, "memory", w->spec->name, change->at, change->at, 1);
                 return;
         }
-        image = author ? process_image_at(author, change->read_at) : NULL;
-        if (!image)
-                image = stranger(m, change->pid);
-        r = store_put_image(m->store, image);
-        op.process_id = image->store_id;
-        if (r >= 0)
-                r = store_put_operation(m->store, &op, &folded);
-        if (r < 0)
-                manager_store_failed(m, r);
-        else
-                manager_store_written(m);
-
-        live = op.session ? live_find(m, op.session) : NULL;
-        for (Session *s = live ? live->session->outer : NULL; s; s = s->outer) {
-                s->operations++;
-                s->violations += op.violation;
-        }
-        stream_publish(m, &op, image);
-        if (op.violation)
-                alert_violation(m, live, &op, image);
+        record_operation(m, &op, author ? process_image_at(author, change->read_at) : NULL,
+                         change->pid);
         operation_done(&op);
 }
 

@@ -2,6 +2,7 @@
 #include "daemon/stream.h"
 #include "common/operation_json.h"
 #include "daemon/live.h"
+#include "daemon/method.h"
 
 #include <errno.h>
 #include <uthash.h>
@@ -51,11 +52,14 @@ static Stream *stream_free(Stream *s) {
         return NULL;
 }
 
-static void stream_end(Stream *s, const char *error) {
+static void stream_end(Stream *s) {
         DL_DELETE(s->manager->streams, s);
-        if (error)
-                (void) api_call_error(s->call, error, NULL);
         (void) stream_free(s);
+}
+
+static void stream_fail(Stream *s, int error) {
+        answer_errno(s->call, error);
+        stream_end(s);
 }
 
 /* ---- one chunk ---- */
@@ -136,6 +140,10 @@ static int may_see(Stream *s, const Operation *o, bool *ret) {
         if (s->request.uid == (uid_t) -1 || o->session)
                 return 0;
         r = store_get_process(s->manager->store, o->process_id, &info);
+        if (r == -ENOENT) {
+                *ret = false;
+                return 0;
+        }
         if (r < 0)
                 return r;
         *ret = info.uid == s->request.uid;
@@ -190,27 +198,29 @@ static void stream_finish(Stream *s) {
         _cleanup_(chunk_done) Chunk c = {};
 
         if (chunk_init(&c) < 0) {
-                stream_end(s, "Unavailable");
+                stream_fail(s, -ENOMEM);
                 return;
         }
         (void) chunk_send(s, &c, false);
-        stream_end(s, NULL);
+        stream_end(s);
 }
 
 static int stream_on_pump(sd_event_source *source, void *userdata) {
         Stream *s = userdata;
         size_t n = 0;
+        int r;
 
         if (api_call_is_gone(s->call)) {
-                stream_end(s, NULL);
+                stream_end(s);
                 return 0;
         }
         if (api_call_pending(s->call) > API_STREAM_LOW) {
                 (void) sd_event_source_set_enabled(s->pump, SD_EVENT_OFF);
                 return 0;
         }
-        if (stream_page(s, &n) < 0) {
-                stream_end(s, "Unavailable");
+        r = stream_page(s, &n);
+        if (r < 0) {
+                stream_fail(s, r);
                 return 0;
         }
         if (n > 0)
@@ -304,7 +314,7 @@ void stream_publish(Manager *m, const Operation *op, const Image *author) {
                 if (!stream_wants(s, op, author))
                         continue;
                 if (api_call_is_gone(s->call))
-                        stream_end(s, NULL);
+                        stream_end(s);
                 else if (api_call_pending(s->call) > API_QUEUE_MAX / 2 || stream_pass_on(s, op) < 0)
                         s->missed++;
         }
@@ -326,5 +336,5 @@ void stream_free_all(Manager *m) {
         Stream *s, *next;
 
         DL_FOREACH_SAFE (m->streams, s, next)
-                stream_end(s, NULL);
+                stream_end(s);
 }

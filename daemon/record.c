@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/record.h"
+#include "daemon/alert.h"
+#include "daemon/live.h"
+#include "daemon/stream.h"
+
+/* One image serves a run of operations of the same stranger. */
+static Image *stranger(Manager *m, pid_t pid) {
+        if (m->stranger.n_ref == 0 || m->stranger.pid != pid)
+                m->stranger = (Image){.n_ref = 1, .pid = pid, .uid = (uid_t) -1};
+        return &m->stranger;
+}
+
+void record_operation(Manager *m, Operation *op, Image *author, pid_t pid) {
+        Live *live = op->session ? live_find(m, op->session) : NULL;
+        Image *image = author ? author : stranger(m, pid);
+        bool folded;
+        int r;
+
+        r = store_put_image(m->store, image);
+        op->process_id = image->store_id;
+        if (r >= 0)
+                r = store_put_operation(m->store, op, &folded);
+        if (r < 0)
+                manager_store_failed(m, r);
+        else
+                manager_store_written(m);
+
+        for (Session *s = live ? live->session->outer : NULL; s; s = s->outer) {
+                s->operations++;
+                s->violations += op->violation;
+        }
+        stream_publish(m, op, image);
+        if (op->violation)
+                alert_violation(m, live, op, image);
+}
