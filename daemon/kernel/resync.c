@@ -210,8 +210,8 @@ Resync *resync_free(Resync *r) {
 
         if (!r)
                 return NULL;
-        HASH_ITER(hh, r->differences, d, next)
-        drop(r, d);
+        HASH_ITER (hh, r->differences, d, next)
+                drop(r, d);
         free(r);
         return NULL;
 }

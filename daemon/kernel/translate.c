@@ -133,15 +133,43 @@ static ObjectKind created_kind(Translator *t, const Batch *b, size_t i) {
         return KIND_FILE;
 }
 
+/* link(2) changes the link count first, which is a record of its own. */
+static bool link_count_changed(const Batch *b, size_t i) {
+        size_t k;
+
+        for (k = i; k-- > (i > LOOKAHEAD ? i - LOOKAHEAD : 0);) {
+                const Record *rec = &b->records[k];
+
+                if (rec->child_id == b->records[i].child_id && !rec->fan.at.name &&
+                    rec->fan.mask & FAN_BIT_ATTRIB)
+                        return true;
+        }
+        return false;
+}
+
+/* Was the object there before, under another name? */
+static bool is_linked(Translator *t, const Batch *b, size_t i, const Node *directory) {
+        const Record *rec = &b->records[i];
+        const Node *known = tree_find_object(t->tree, rec->child_id);
+        GroundStat s;
+
+        if (rec->fan.mask & FAN_BIT_ONDIR || rec->child_id == 0)
+                return false;
+        /* unless the tree was read after this happened, and knows it under this very name */
+        if (known)
+                return known != tree_find(t->tree, directory, rec->fan.at.name);
+        /* The other name may be outside; a nameless file that was given one (O_TMPFILE) has this one only. */
+        return link_count_changed(b, i) &&
+                ground_stat_handle(t->ground, &rec->fan.child, &s) == 0 && s.links > 1;
+}
+
 static int translate_create(Translator *t, const Batch *b, size_t i, Node *directory) {
         const Record *rec = &b->records[i];
         Change c = translate_change(rec, OP_CREATE, created_kind(t, b, i));
-        Node *n, *known = rec->child_id ? tree_find_object(t->tree, rec->child_id) : NULL;
+        Node *n;
         int r;
 
-        /* unless the tree was read after this happened, and knows it under this very name */
-        c.linked = known && known->kind != KIND_DIR &&
-                known != tree_find(t->tree, directory, rec->fan.at.name);
+        c.linked = is_linked(t, b, i, directory);
         r = translate_add(t, directory, rec->fan.at.name, c.kind, rec->child_id, &n);
         if (r < 0)
                 return r;

@@ -28,7 +28,8 @@ struct Translator {
         void *userdata;
         pid_t self;
         bool root_gone;
-        uint64_t outside[OUTSIDE_SLOTS]; /* directories that were found to be outside, by their low bits */
+        uint64_t outside
+                [OUTSIDE_SLOTS]; /* directories that were found to be outside, by their low bits */
         size_t unresolved; /* records of directories of which nothing can be found out any more */
         Unexplained *unexplained;
         size_t n_unexplained, allocated;

@@ -245,7 +245,7 @@ static void a_bind_mount_shows_a_part_of_a_filesystem(void **state) {
         (void) fixture_do(&f, do_through_bind);
         /* Where it came from cannot be seen through that mount. */
         fixture_expect(&f,
-                       "modify file o/d/f\ncreate file o/d/g\ncreate file o/d/a\n"
+                       "modify file o/d/f\ncreate file o/d/g\ncreate file o/d/a linked\n"
                        "rename file o/d/f2 from o/d/f\n");
         assert_int_equal(umount("o/d"), 0);
         fixture_done(&f);

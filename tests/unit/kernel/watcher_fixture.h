@@ -126,7 +126,8 @@ static _unused_ void fixture_change(Fixture *f, const Change *c) {
         }
         if (c->pid != f->child)
                 n += snprintf(line + n, sizeof(line) - (size_t) n, " by %d", c->pid);
-        (void) snprintf(line + n, sizeof(line) - (size_t) n, "%s%s", c->replaced ? " replaced" : "",
+        (void) snprintf(line + n, sizeof(line) - (size_t) n, "%s%s%s",
+                        c->replaced ? " replaced" : "", c->linked ? " linked" : "",
                         c->inferred ? " inferred" : "");
         assert_true(c->not_before <= c->read_at);
         if (str_equal(line, f->last))
