@@ -347,7 +347,9 @@ static int apply_second_half(Net *n, const Operation *o) {
         }
         name->foreign = false;
         r = split_last(o->path, &directory, &last, &length);
-        if (r > 0)
+        if (r == 0)
+                r = -EINVAL; /* cannot be: the first half had it */
+        else if (r > 0)
                 r = reach(n, directory, &parent);
         if (r < 0) {
                 n->displaced.name = name;
