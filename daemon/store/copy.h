@@ -3,7 +3,7 @@
  * Faithful copies of single objects, between filesystems too. Plain system calls: any thread, and it may block for as long as
  * the filesystem does.
  *
- * Every function leaves nothing half-made behind: what it made is removed again when it fails.
+ * The *at forms take a directory and a name in it; a symlink is itself, not its target.
  */
 #ifndef MOUNTWATCH_STORE_COPY_H
 #define MOUNTWATCH_STORE_COPY_H
@@ -44,18 +44,22 @@ int copy_meta_read(int dir_fd, const char *name, CopyMeta *ret);
 /* Owner, xattrs (others are removed), mode, times, in this order: a change of owner clears set-id bits and file capabilities. Does what
  * it can: returns the first error after trying all (-EOPNOTSUPP of an attribute that the filesystem cannot have is none). */
 int copy_meta_write(int dir_fd, const char *name, const CopyMeta *m);
-/* Does the object have these? Access times and what cannot be read do not count. */
-int copy_meta_compare(int dir_fd, const char *name, const CopyMeta *m, bool with_times);
+/* Access times do not count. */
+bool copy_meta_equal(const CopyMeta *a, const CopyMeta *b, bool with_times);
 
+/* Bytes of data, without holes, as far as the filesystem tells. */
+uint64_t copy_data_size(const struct stat *st);
 /* All of the content of `from` into `to`, which is then as long, with holes where `from` has them. `to` need not be empty: what it
  * has is overwritten in place, so that other descriptors and hard links go on being of this file. `bytes_max`: -EFBIG when there
  * is more (data, not holes). -ENOSPC (EDQUOT too), -ECANCELED. */
 int copy_content(int from, int to, uint64_t bytes_max, CopyCancel cancel, CopyMethod *ret_method);
-/* SHA-256 of the length and all of the content, holes as zeros. Changes the file offset of no one. */
+/* SHA-256 over every block of 64 KiB that is not all zeros, each after its number, and the length: the same whether zeros
+ * are holes or not, and a terabyte of hole costs nothing. No file offset is changed. */
 int copy_hash(int fd, CopyCancel cancel, uint8_t ret[static COPY_HASH_SIZE]);
 
-/* Makes `name` in dir_fd as a copy: -EEXIST when something is there. Regular file (with the content of from_fd; -1: empty),
- * symlink (target), fifo, device, directory (empty). Metadata is put on last, then it is synced. */
+/* Makes `name` in dir_fd as a copy, with its metadata, on disk when it returns. A regular file (with the content of fd; -1: none)
+ * comes to its name when it is complete, by O_TMPFILE or by a name `.mountwatch-…` beside it, which the next try removes. -EEXIST when
+ * something is there already; a directory is made empty. 1 when not all metadata could be put on it. */
 typedef struct CopySource {
         const CopyMeta *meta;
         const char *target;

@@ -72,9 +72,12 @@ int store_plan_eviction(Store *s, uint64_t limit, uint64_t need, Eviction **ret,
 /* The session's rows stay, without content, and say why. The files are removed by preserve_remove(), in any thread. */
 int store_evict(Store *s, const char *session, usec_t now);
 
-/* Files below DIR/preserve and DIR/quarantine; any thread. A session that has none is not an error. */
+/* Removes what no row tells of from DIR/preserve: left behind by a daemon that was killed. At start, before anything is kept. */
+int store_sweep_kept(Store *s);
+
+/* The files of a session; any thread. That there are none is no error. */
 int preserve_remove(const char *state_dir, const char *session);
-/* Removes folders of sessions that `known` does not list: left behind by a daemon that was killed. */
-int preserve_sweep(const char *state_dir, char *const *known);
+/* Opens DIR/preserve/SESSION (0700), which is made with make; -ENOENT. A descriptor. */
+int preserve_open(const char *state_dir, const char *session, bool make);
 
 #endif

@@ -172,6 +172,15 @@ int store_flush(Store *s) {
         return r;
 }
 
+int store_dir(const Store *s, char **ret) {
+        char *dir = strndup(s->path, (size_t) (strrchr(s->path, '/') - s->path));
+
+        if (!dir)
+                return -ENOMEM;
+        *ret = dir;
+        return 0;
+}
+
 int store_size(Store *s, uint64_t *ret) {
         _cleanup_free_ char *wal = NULL;
         struct stat st;

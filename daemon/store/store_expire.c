@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #define SLICE 2000 /* rows removed by one call: some milliseconds */
+#define FILES 100  /* kept files, which may be large */
 #define UNTAGGED_SCAN \
         (FOLD_SETS * FOLD_WAYS * 2) /* more than there can be old rows with young counts */
 
@@ -45,7 +46,30 @@ static int ask(Store *s, StatementSlot slot, const char *sql, int64_t a, int64_t
         return r;
 }
 
-/* The operations first, then the session with what refers to it. */
+/* Its kept files. 1 when there are more. */
+static int expire_kept(Store *s, int64_t n, int64_t *left) {
+        _cleanup_(statement_done) Statement st = {0};
+        _cleanup_free_ char *dir = NULL, *id = NULL;
+        int r = store_dir(s, &dir);
+
+        if (r >= 0)
+                r = statement_open(s, STATEMENT_SESSION_NAME, "SELECT id FROM session WHERE n = ?",
+                                   &st);
+        if (r < 0)
+                return r;
+        statement_bind_int(&st, n);
+        r = statement_step(&st);
+        if (r > 0)
+                r = statement_string(&st, 0, &id);
+        if (r < 0 || !id)
+                return r;
+        r = preserve_remove_some(dir, id, FILES);
+        if (r > 0)
+                *left = 0;
+        return r;
+}
+
+/* The operations first, then the kept files, then the session with what refers to it. */
 static int expire_session(Store *s, int64_t n, int64_t *left) {
         _cleanup_(statement_done) Statement st = {0};
         int r = take(s, STATEMENT_OPERATION_DELETE_SLICE,
@@ -53,6 +77,8 @@ static int expire_session(Store *s, int64_t n, int64_t *left) {
                      "INDEXED BY operation_session WHERE session = ? AND seq > ? LIMIT ?)",
                      n, -1, left);
 
+        if (r >= 0 && *left > 0)
+                r = expire_kept(s, n, left);
         if (r < 0 || *left == 0)
                 return r;
         r = statement_open(s, STATEMENT_SESSION_DELETE, "DELETE FROM session WHERE n = ?", &st);

@@ -157,6 +157,12 @@ int fold_write(Store *s);
 /* store_session.c: the row number of a session; -ENOENT. */
 int session_number(Store *s, const char *id, int64_t *ret);
 
+/* store.c: the folder of the database. Owned by the caller. */
+int store_dir(const Store *s, char **ret);
+
+/* preserve.c: removes at most `max` of a session's kept files: 1 when there are more. */
+int preserve_remove_some(const char *state_dir, const char *session, size_t max);
+
 /* store_process.c */
 void process_forget(Store *s);
 

@@ -76,6 +76,28 @@ static const char *const migrations[] = {
         "  to_name BLOB, first INTEGER NOT NULL, span INTEGER NOT NULL, count INTEGER NOT NULL,"
         "  test INTEGER, rule INTEGER);"
         "CREATE INDEX operation_session ON operation(session);",
+
+        /* What was kept of objects before they were changed. flags: KEPT_FLAG_*. */
+        "CREATE TABLE kept("
+        "  id INTEGER PRIMARY KEY, session INTEGER NOT NULL REFERENCES session(n) ON DELETE CASCADE,"
+        "  path BLOB NOT NULL, watch BLOB, kind INTEGER NOT NULL, mode INTEGER NOT NULL,"
+        "  uid INTEGER NOT NULL, gid INTEGER NOT NULL, rdev INTEGER NOT NULL, atime INTEGER NOT NULL,"
+        "  mtime INTEGER NOT NULL, born INTEGER NOT NULL, xattrs BLOB, target BLOB, dev INTEGER NOT NULL,"
+        "  ino INTEGER NOT NULL, nlink INTEGER NOT NULL, size INTEGER NOT NULL, bytes INTEGER NOT NULL,"
+        "  blob BLOB, reason BLOB, hash BLOB, flags INTEGER NOT NULL, unit INTEGER NOT NULL,"
+        "  taken INTEGER NOT NULL);"
+        "CREATE INDEX kept_path ON kept(session, path);"
+        "CREATE INDEX kept_bytes ON kept(session, bytes) WHERE bytes > 0;"
+        "CREATE INDEX kept_blob ON kept(blob) WHERE blob IS NOT NULL;"
+        /* Steps of an undo that are done. */
+        "CREATE TABLE undo_step("
+        "  session INTEGER NOT NULL REFERENCES session(n) ON DELETE CASCADE, key INTEGER NOT NULL,"
+        "  at INTEGER NOT NULL, PRIMARY KEY(session, key)) WITHOUT ROWID;"
+        /* Not of the session: it may be forgotten while the object is still there. */
+        "CREATE TABLE quarantine("
+        "  item TEXT PRIMARY KEY, session TEXT NOT NULL, uid INTEGER NOT NULL, watch BLOB,"
+        "  path BLOB NOT NULL, kind INTEGER NOT NULL, bytes INTEGER NOT NULL, at INTEGER NOT NULL)"
+        "  WITHOUT ROWID;",
 };
 
 static int execute(Store *s, const char *sql) {
