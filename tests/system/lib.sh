@@ -21,7 +21,8 @@ BIN=$(cd "${MW_BIN:-$HERE/../../build}" && pwd) || exit 1
 TOP=$(mktemp -d "${TMPDIR:-/tmp}/mwtest.XXXXXX") && chmod 755 "$TOP" || exit 1
 CONF=$TOP/mountwatch.conf STATE=$TOP/state LOG=$TOP/daemon.log
 export MOUNTWATCH_SOCKET=$TOP/socket
-export PATH=$BIN:$PATH
+# the system's own programs: one of root's home cannot be run by the user that some tests become
+export PATH=$BIN:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$PATH
 # a sanitizer's finding must not look like an exit status that a test expects
 export ASAN_OPTIONS=exitcode=99:detect_leaks=${MW_LEAKS:-1} UBSAN_OPTIONS=print_stacktrace=1
 DAEMON=

@@ -52,7 +52,7 @@ def main():
     elif what == "rows":
         for row in report["operations"]:
             print("\t".join([line(row, root), str(row["count"]), row["attribution"], row["action"], row.get("test") or "-",
-                             " ".join(row["process"].get("cmdline") or [])]))
+                             " ".join(row["process"].get("cmdline") or []).replace("\n", " ")]))
     elif what == "net":
         net = report["net"]
         for kind in ("created", "modified", "deleted"):

@@ -51,7 +51,7 @@ reply 'io.mountwatch.NoSuchProcess .*4194303' io.mountwatch.StartSession '{"pid"
 reply 'io.mountwatch.NoSuchProcess|InvalidParameter' io.mountwatch.StartSession '{"pid": 0}'
 reply 'io.mountwatch.NoSuchProcess|InvalidParameter' io.mountwatch.StartSession '{"pid": -1}'
 reply 'io.mountwatch.NoSuchProcess|InvalidParameter' io.mountwatch.StartSession '{"pid": 9223372036854775807}'
-reply 'io.mountwatch.NoSuchProcess|InvalidParameter' io.mountwatch.StartSession '{"pid": 2}'
+reply 'io.mountwatch.NotPermitted .*kernel thread|io.mountwatch.NoSuchProcess' io.mountwatch.StartSession '{"pid": 2}'
 daemon_alive
 
 note "a foreign uid"

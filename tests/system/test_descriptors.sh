@@ -10,8 +10,9 @@ for fs in tmpfs ext4; do
 
     note "a descriptor that was opened before the session, written by it"
     exec 7>>"$WATCHED/inherited" 8>>"$WATCHED/kept"
-    run sh -c 'echo by-session >&7'
-    echo by-us >&8
+    mkfifo "$TOP/up" "$TOP/go" 2>/dev/null
+    (read -r _ <"$TOP/up"; echo by-us >&8; echo x >"$TOP/go") &
+    run sh -c 'echo by-session >&7; echo x >"$1"; read x <"$2"' x "$TOP/up" "$TOP/go"
     exec 7>&- 8>&-
     session_over last
     expect_ops last <<<'modify inherited'

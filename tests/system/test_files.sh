@@ -54,7 +54,8 @@ elif what == "metadata":
 elif what == "tmpfile":
     fd = os.open(top, os.O_TMPFILE | os.O_RDWR)
     os.write(fd, b"nameless")
-    os.link("/proc/self/fd/%d" % fd, p("linked-in"), follow_symlinks=True)
+    here = os.open("/", os.O_RDONLY)  # a folder makes it linkat(), which follows
+    os.link("/proc/self/fd/%d" % fd, p("linked-in"), src_dir_fd=here, follow_symlinks=True)
     os.write(fd, b"more"); os.close(fd)
     fd = os.open(top, os.O_TMPFILE | os.O_RDWR); os.write(fd, b"never linked"); os.close(fd)
 elif what == "exchange":

@@ -21,7 +21,7 @@ for fs in tmpfs ext4; do
         echo new >"$2/softdir/via-softdir"
         echo new >"$2/bind/via-bind"
         cd "$1/d" && echo new >"/proc/self/cwd/via-proc"
-        mv via-proc "$2/bind/../bind/moved"' x "$WATCHED" "$WORK"
+        cd "$2/bind" && mv via-proc moved' x "$WATCHED" "$WORK"
     session_over last
     expect_ops last <<'OPS'
 modify f

@@ -3,7 +3,11 @@
 # session mark: what follows is done for this test; a change before the next mark never slips under it.
 . "$(dirname "$0")/lib.sh"
 scratch
-daemon_start
+daemon_start - <<CONF
+[Watch case]
+Path=$WATCHED
+Policy=alert
+CONF
 mw run --fail-on never -- sh -c '
     echo 0 >"$1/none"
     mountwatch session mark "tests/test_a.py::test_one"

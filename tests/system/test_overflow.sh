@@ -7,17 +7,18 @@ scratch
 daemon_start
 mkfifo "$TOP/go" "$TOP/up"
 
-mountwatch run --label flood --fail-on never -- bash -c 'echo >"$3"; read x <"$2"; python3 "$4" "$1"; (touch "$1/child"); touch "$1/after"' \
-    x "$WATCHED" "$TOP/go" "$TOP/up" "$TOP/flood.py" 2>"$TOP/report" &
+mountwatch run --label flood --fail-on never -- bash -c 'echo >"$3"; read x <"$2"; python3 "$4" "$1" "$(cat "$5")"; (touch "$1/child"); touch "$1/after"' \
+    x "$WATCHED" "$TOP/go" "$TOP/up" "$TOP/flood.py" "$TOP/inodes" 2>"$TOP/report" &
 run=$!
 cat >"$TOP/flood.py" <<'PY'
 # forks until the kernel has dropped messages for the stopped daemon
 import os, sys
+inodes = sys.argv[2].split()
 def drops():
     n = 0
     for line in open("/proc/net/netlink").readlines()[1:]:
         f = line.split()
-        if f[1] == "11":
+        if f[9] in inodes:
             n += int(f[8])
     return n
 before = drops()
@@ -34,6 +35,7 @@ open(sys.argv[1] + "/flooded", "w").close()
 PY
 read -r _ <"$TOP/up"
 id=$(field last session.id)
+find "/proc/$DAEMON/fd" -lname 'socket:*' -printf '%l\n' | tr -dc '0-9\n' >"$TOP/inodes"
 kill -STOP "$DAEMON"
 echo x >"$TOP/go"
 flooded() { [ -e "$WATCHED/flooded" ] || ! kill -0 $run; }

@@ -13,7 +13,9 @@ bash -c '
         echo c >\"$4\"; read x <\"$2\"; touch \"$1/child\"; wait" c "$1" "$3" "$4" "$5" &
     echo r >"$5"; read x <"$2"; touch "$1/root"; (touch "$1/new child"); wait' x "$WATCHED" "$TOP/a" "$TOP/b" "$TOP/c" "$TOP/up" &
 root=$!
-for _ in 1 2 3; do read -r _ <"$TOP/up"; done
+exec 9<>"$TOP/up"
+for _ in 1 2 3; do read -r _ <&9; done
+exec 9>&-
 
 id=$(mw session start --pid $root --label late) || fail "start --pid"
 for p in a b c; do echo x >"$TOP/$p"; done

@@ -36,13 +36,13 @@ create daemon
 create grandchild
 OPS
 expect_complete last
-is 'touch '"$WATCHED"'/grandchild' "$(report last rows | awk -F'\t' '/grandchild/ { print $6 }')" "command line"
+is 'touch '"$WATCHED"'/grandchild' "$(report last rows | awk -F'\t' '/^create grandchild/ { print $6 }')" "command line"
 
 note "short-lived processes are named, by what they were when they wrote"
 run bash -c 'for i in {1..200}; do touch "$1/s$i"; done; exec -a odd-name sh -c "echo x >\"$1/by-exec\""' x "$WATCHED"
 session_over last
 is 200 "$(report last rows | grep -c "^create s[0-9]*	.*	exact	.*	touch $WATCHED/s")" "rows with the command line of touch"
-matches 'odd-name' "$(report last rows | grep by-exec)" "argv[0]"
+matches 'odd-name' "$(report last rows | grep '^create by-exec')" "argv[0]"
 
 note "a recycled pid is another process"
 set_next_pid() { echo $(($1 - 1)) >/proc/sys/kernel/ns_last_pid; }
@@ -75,7 +75,7 @@ if [ -w /proc/sys/kernel/ns_last_pid ]; then
             (exec touch "$1/b$i")
         done' x "$WATCHED" "$WORK"
     session_over last
-    is 80 "$(report last rows | awk -F'\t' '{ split($1, o, " "); split($6, c, "/"); if ($6 ~ "^touch .*/" o[2] "$") n++ } END { print n + 0 }')" "rows with their own command line"
+    is 80 "$(report last rows | awk -F'\t' '/^create / { split($1, o, " "); split($6, c, "/"); if ($6 ~ "^touch .*/" o[2] "$") n++ } END { print n + 0 }')" "rows with their own command line"
 else
     note "(ns_last_pid cannot be set here: recycled pids were not tried)"
 fi

@@ -3,9 +3,13 @@
 # On a terminal the command is what the terminal talks to: it reads, Ctrl-C reaches it, it can be stopped and continued.
 . "$(dirname "$0")/lib.sh"
 scratch
-daemon_start
+daemon_start - <<CONF
+[Watch case]
+Path=$WATCHED
+Policy=alert
+CONF
 
-cat >"$TOP/pty.py" <<'PY'
+cat >"$TOP/terminal.py" <<'PY'
 import os, pty, select, signal, sys, time
 
 def talk(argv, steps):
@@ -53,7 +57,7 @@ elif what == "shell":
 PY
 for what in read interrupt handled shell; do
     note "$what"
-    python3 "$TOP/pty.py" $what "$WATCHED" || fail "$what"
+    python3 "$TOP/terminal.py" $what "$WATCHED" || fail "$what"
 done
 
 note "SIGTERM to mountwatch reaches the command"

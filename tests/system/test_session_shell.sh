@@ -31,7 +31,7 @@ is stopped "$(field "$id" session.state)" state
 expect_complete "$id"
 
 note "a shell that ends leaves no session behind"
-id=$(bash -c 'mountwatch session start')
+id=$(bash -c 'mountwatch session start; true')
 session_over "$id"
 
 note "no session to stop"
