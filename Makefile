@@ -6,7 +6,7 @@ SAN ?=
 comma := ,
 B ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 CFLAGS ?= -O2 -g
-PKGS := libsystemd json-c sqlite3 inih libcrypto
+PKGS := libsystemd libseccomp json-c sqlite3 inih libcrypto
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings \
 	-Wundef -Wvla -Wimplicit-fallthrough -Wno-unused-parameter -Wno-missing-field-initializers
 # looked up when first used, and once

@@ -6,8 +6,8 @@
 # missing, and fails only when something is that the group cannot do without.
 set -eu
 
-build='gcc libc6-dev linux-libc-dev make pkg-config libsystemd-dev libjson-c-dev libsqlite3-dev libinih-dev uthash-dev
-    libssl-dev'
+build='gcc libc6-dev linux-libc-dev make pkg-config libsystemd-dev libseccomp-dev libjson-c-dev libsqlite3-dev libinih-dev
+    uthash-dev libssl-dev'
 demo='python3 mount util-linux'
 test="$demo libcmocka-dev e2fsprogs xfsprogs btrfs-progs fuse3 bindfs procps coreutils findutils expect strace sqlite3
     clang libclang-rt-14-dev llvm clang-tidy clang-format cppcheck shellcheck mandoc groff man-db fatrace"
@@ -79,6 +79,7 @@ stands_for() {
     case $1 in
     libc6-dev | linux-libc-dev) echo 'h:linux/fanotify.h' ;;
     libsystemd-dev) echo 'h:systemd/sd-event.h' ;;
+    libseccomp-dev) echo 'h:seccomp.h' ;;
     libjson-c-dev) echo 'h:json-c/json.h' ;;
     libsqlite3-dev) echo 'h:sqlite3.h' ;;
     libssl-dev) echo 'h:openssl/evp.h' ;;
