@@ -56,6 +56,7 @@ struct Connector {
         Leader leaders[LEADERS_MAX];
         size_t n_leaders;
         nsec_t boot_offset; /* CLOCK_BOOTTIME - CLOCK_MONOTONIC, as of the present drain */
+        Members *members;   /* borrowed; NULL: nobody wants to know */
         uint32_t token;
         int ack; /* of our subscription; -ENODATA until it has come */
 
@@ -136,6 +137,8 @@ static void append_lost(Connector *c) {
         ProcEvent e = {.type = PROC_LOST, .at = now_of(CLOCK_MONOTONIC)};
 
         c->lost = false;
+        if (c->members)
+                members_lost(c->members);
         if (p->n == 0 || p->items[p->n - 1].type != PROC_LOST)
                 (void) append(c, &e);
 }
@@ -143,6 +146,8 @@ static void append_lost(Connector *c) {
 static void append_exit(Connector *c, pid_t pid, nsec_t at) {
         ProcEvent e = {.type = PROC_EXIT, .pid = pid, .at = at};
 
+        if (c->members)
+                members_exit(c->members, pid);
         if (append(c, &e))
                 c->exits[(unsigned) pid % EXITS] = (Exit){pid, c->pending.n - 1};
 }
@@ -250,6 +255,8 @@ static void handle_fork(Connector *c, ProcEvent *e) {
                 leader_remove(c, l);
         }
         forget_exit(c, e->pid);
+        if (c->members && members_fork(c->members, e->parent, e->pid) < 0)
+                append_lost(c);
         e->start_ticks = to_ticks(c, e->at);
         (void) append(c, e);
 }
@@ -267,6 +274,8 @@ static size_t text_size(const Program *p) {
 static void handle_exec(Connector *c, ProcEvent *e) {
         Leader *l;
 
+        if (c->members)
+                members_exec(c->members, e->pid);
         if (c->text < PENDING_TEXT_MAX && !c->full && proc_read_details(e->pid, &e->details) == 0) {
                 e->has_details = e->details.start_ticks <= to_ticks(c, e->at);
                 if (!e->has_details) { /* the number is somebody else's by now */
@@ -345,7 +354,7 @@ static int receive(Connector *c) {
 }
 
 /* With the mutex held. */
-static int drain(Connector *c) {
+static int receive_all(Connector *c) {
         bool overrun = false;
         int r = 0;
 
@@ -365,8 +374,33 @@ static int drain(Connector *c) {
         /* After an overrun the kernel drops all until the queue is empty (NETLINK_S_CONGESTED): the gap is here. */
         if (overrun)
                 append_lost(c);
-        collect_leaders(c);
         return MIN(r, 0);
+}
+
+/* The same. */
+static int drain(Connector *c) {
+        int r = receive_all(c);
+
+        collect_leaders(c);
+        return r;
+}
+
+void connector_set_members(Connector *c, Members *m) {
+        (void) pthread_mutex_lock(&c->mutex);
+        c->members = m;
+        (void) pthread_mutex_unlock(&c->mutex);
+}
+
+/* Waits for a drain that is under way: where it is in the queue is not known. A dead socket is the thread's business. */
+void connector_poke(Connector *c) {
+        bool was_empty;
+
+        (void) pthread_mutex_lock(&c->mutex);
+        was_empty = c->pending.n == 0;
+        (void) receive_all(c);
+        if (was_empty && c->pending.n > 0)
+                (void) eventfd_write(c->ready, 1);
+        (void) pthread_mutex_unlock(&c->mutex);
 }
 
 /* ---- thread ---- */

@@ -14,6 +14,7 @@
 #define MOUNTWATCH_KERNEL_CONNECTOR_H
 
 #include "daemon/core/process.h"
+#include "daemon/kernel/members.h"
 
 typedef struct Connector Connector;
 
@@ -56,6 +57,11 @@ int connector_parse_ack(const void *data, size_t size, uint32_t token);
 int connector_new(Connector **ret);
 Connector *connector_free(Connector *c);
 DEFINE_CLEANUP(Connector *, connector_free)
+
+/* Has forks, execs and exits told to them as they are drained, before anyone else hears of them. NULL ends it. Borrowed. */
+void connector_set_members(Connector *c, Members *m);
+/* Whatever was in the socket when this was called has been drained, and told to the members, when it returns. From any thread. */
+void connector_poke(Connector *c);
 
 /* An eventfd, readable when events wait. */
 int connector_fd(const Connector *c);
