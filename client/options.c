@@ -78,18 +78,17 @@ static int id_of(unsigned taken, int c) {
         return -1;
 }
 
-/* getopt_long() leaves no better trace of the culprit than the word it has just passed, or a letter inside a cluster. */
+/* getopt_long() leaves no better trace of an unknown long option than the word it has just passed. */
 static int complain(int c, char **argv, char **ret_problem) {
-        const char *what =
-                c == ':' ? "needs an argument" : "is not known here, or has a wrong argument";
+        bool is_known = optopt >= OPTION_BASE && optopt < OPTION_BASE + _OPTION_MAX;
         int r;
 
-        if (optopt > 0 && optopt < OPTION_BASE)
-                r = asprintf(ret_problem, "option '-%c' %s", optopt, what);
-        else if (optopt >= OPTION_BASE && optopt < OPTION_BASE + _OPTION_MAX)
+        if (is_known)
                 r = asprintf(ret_problem, "option '--%s' %s",
                              option_table[optopt - OPTION_BASE].name,
-                             c == ':' ? what : "takes no argument");
+                             c == ':' ? "needs an argument" : "takes no argument");
+        else if (optopt > 0)
+                r = asprintf(ret_problem, "unknown option '-%c'", optopt);
         else
                 r = asprintf(ret_problem, "unknown option '%s'", argv[optind - 1]);
         return r < 0 ? -ENOMEM : -EINVAL;

@@ -44,7 +44,7 @@ static void entry_free(Entry *e) {
 static void table_free(Entry *table) {
         Entry *e, *next;
 
-        HASH_ITER(hh, table, e, next) {
+        HASH_ITER (hh, table, e, next) {
                 remove_from(&table, e);
                 entry_free(e);
         }

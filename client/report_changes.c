@@ -6,7 +6,18 @@
 #include "client/report_changes.h"
 #include "common/path_text.h"
 
-#define CHAIN_COLUMNS 48 /* for each process of a chain */
+#define CHAIN_COLUMNS 48        /* for each process of a chain */
+#define COMMAND_COLUMNS_MAX 160 /* also where the width has no limit */
+/* what a line needs beside the text that may be shortened */
+#define ROW_COLUMNS 30
+#define DIRECTORY_COLUMNS 40
+#define COMMAND_COLUMNS 30
+#define CHAIN_INDENT 4
+
+/* The room for a text; 0: no limit. A terminal that is too narrow may as well wrap. */
+static unsigned columns_left(const Terminal *t, unsigned taken, bool all) {
+        return all || t->width < taken + 20 ? 0 : t->width - taken;
+}
 
 bool report_has_violations(const Report *report) {
         for (size_t i = 0; i < report_n_rows(report); i++)
@@ -23,22 +34,18 @@ static const char *below(const char *path, const char *root) {
         return path + n + 1;
 }
 
-/* In its own group a name needs no directory. */
-static const char *short_name(const Group *g, const char *path) {
-        if (strncmp(path, g->directory, g->n_directory) == 0 && path[g->n_directory] == '/' &&
-            !strchr(path + g->n_directory + 1, '/') && path[g->n_directory + 1])
-                return path + g->n_directory + 1;
-        return NULL;
+static bool is_in_directory(const Group *g, const char *path) {
+        return strncmp(path, g->directory, g->n_directory) == 0 && path[g->n_directory] == '/' &&
+                path[g->n_directory + 1] && !strchr(path + g->n_directory + 1, '/');
 }
 
-static char *name_to_text(const Group *g, const char *watch_path, const char *path) {
-        const char *name = short_name(g, path);
-
-        return path_to_text(name ? name : below(path, watch_path));
+/* `local`: in its own group a name needs no directory. */
+static char *name_to_text(const Group *g, const char *watch_path, const char *path, bool local) {
+        return path_to_text(local ? path + g->n_directory + 1 : below(path, watch_path));
 }
 
-static const char *action_remark(const Operation *op) {
-        switch (op->action) {
+static const char *action_remark(Action action) {
+        switch (action) {
         case ACTION_DENIED:
                 return " (refused)";
         case ACTION_HELD:
@@ -55,41 +62,50 @@ static const char *action_remark(const Operation *op) {
         return "";
 }
 
+/* "name", "old → new", or for what left the watch "name → outside". */
+static char *row_to_text(const Terminal *t, const Group *g, const char *watch_path,
+                         const Operation *op) {
+        const char *first = op->from ? op->from : op->path;
+        const char *second = op->from ? op->path : op->to;
+        /* a group of one has no line of its own for the directory */
+        bool local = g->n_rows > 1 && is_in_directory(g, first) &&
+                (!second || is_in_directory(g, second));
+        _cleanup_free_ char *left = name_to_text(g, watch_path, first, local),
+                            *right = second ? name_to_text(g, watch_path, second, local) : NULL;
+        char *text;
+
+        if (!left || (second && !right))
+                return NULL;
+        if (!second)
+                return TAKE_PTR(left);
+        return asprintf(&text, "%s %s %s", left, terminal_arrow(t), right) < 0 ? NULL : text;
+}
+
+static const char *row_remark(const Operation *op) {
+        if (op->action == ACTION_RECORDED || op->action == ACTION_ALERTED)
+                return !op->violation && op->rule ? " (allowed)" : "";
+        return action_remark(op->action);
+}
+
 static int put_row(const Terminal *t, const Group *g, const char *watch_path, const GroupRow *row,
                    bool all) {
         const Operation *op = row->op;
         Weight weight = operation_weight(op);
-        const char *other = op->from ? op->from : op->to;
-        _cleanup_free_ char *name = name_to_text(g, watch_path, op->path),
-                            *second = other ? name_to_text(g, watch_path, other) : NULL,
-                            *line = NULL, *shown = NULL;
+        bool grave = op->violation && weight <= WEIGHT_REPLACED;
+        _cleanup_free_ char *text = row_to_text(t, g, watch_path, op), *shown = NULL;
         char count[32] = "";
 
-        if (!name || (other && !second))
+        if (!text)
                 return -ENOMEM;
+        /* how often a file was written says something, how often a name was made does not */
         if (row->count > 1 && op->op == OP_MODIFY)
                 snprintf(count, sizeof(count), " %s%" PRIu64, terminal_times(t), row->count);
-        /* from → path; for what left the watch: path → to */
-        if (asprintf(&line, "%s%s%s%s%s", op->from ? second : name, second ? " " : "",
-                     second ? terminal_arrow(t) : "", second ? " " : "",
-                     !second            ? ""
-                             : op->from ? name
-                                        : second) < 0) {
-                line = NULL;
-                return -ENOMEM;
-        }
-        shown = text_shorten_middle(line, all || t->width < 40 ? 0 : t->width - 30,
-                                    terminal_ellipsis(t));
+        shown = text_shorten_middle(text, columns_left(t, ROW_COLUMNS, all), terminal_ellipsis(t));
         if (!shown)
                 return -ENOMEM;
-        fprintf(t->file, "    %s%-9s%s %s%s%s%s%s\n",
-                terminal_style(
-                        t, op->violation && weight <= WEIGHT_REPLACED ? STYLE_BAD : STYLE_PLAIN),
-                weight_to_string(weight), terminal_reset(t), shown, op->kind == KIND_DIR ? "/" : "",
-                count, action_remark(op),
-                op->violation      ? ""
-                        : op->rule ? " (allowed)"
-                                   : "");
+        fprintf(t->file, "    %s%-9s%s %s%s%s%s\n",
+                terminal_style(t, grave ? STYLE_BAD : STYLE_PLAIN), weight_to_string(weight),
+                terminal_reset(t), shown, op->kind == KIND_DIR ? "/" : "", count, row_remark(op));
         return 0;
 }
 
@@ -116,7 +132,7 @@ static int put_directory(const Terminal *t, const Group *g, const char *watch_pa
                 text = path_to_text(below(directory, watch_path));
         if (!text)
                 return -ENOMEM;
-        shown = text_shorten_middle(text, all || t->width < 60 ? 0 : t->width - 40,
+        shown = text_shorten_middle(text, columns_left(t, DIRECTORY_COLUMNS, all),
                                     terminal_ellipsis(t));
         if (!shown)
                 return -ENOMEM;
@@ -152,7 +168,7 @@ static int put_group(const Terminal *t, const Group *g, const char *watch_path, 
                      bool all) {
         int r;
 
-        r = put_directory(t, g, watch_path, all);
+        r = g->n_rows > 1 ? put_directory(t, g, watch_path, all) : 0;
         for (size_t i = 0; r >= 0 && i < n; i++)
                 r = put_row(t, g, watch_path, &g->rows[i], all);
         if (r < 0)
@@ -204,7 +220,7 @@ int report_changes_write(const Terminal *t, const ReportModel *m, bool all, bool
                         return r;
                 left_out |= n < g->n_rows;
                 if (!all)
-                        room -= n;
+                        room -= MIN(room, g->n_rows > 1 ? n + 1 : n);
         }
         left_out |= i < groups.n;
         put_rest(t, &groups, i);
@@ -270,29 +286,67 @@ static int put_tests(const Terminal *t, const Author *a) {
         return 0;
 }
 
-static int put_author(const Terminal *t, const ReportModel *m, const Author *a, bool all) {
+/* The chain in one line: the longer it is, the less of each process. */
+static char *fit_chain(const Terminal *t, const ReportModel *m, int64_t id, bool all) {
+        static const unsigned columns[] = {CHAIN_COLUMNS, CHAIN_COLUMNS / 2, CHAIN_COLUMNS / 3};
+        unsigned room = columns_left(t, CHAIN_INDENT, all);
         ProcessSource processes = report_process_source(m->own);
-        const ProcessInfo *p = process_source_find(processes, a->process_id);
-        unsigned width = all || t->width < 40 ? 0 : t->width;
-        _cleanup_free_ char *command = process_to_text(t, p, width ? width - 30 : 0),
-                            *chain = chain_to_text(t, processes, a->process_id, m->session.root_pid,
-                                                   all ? 0 : CHAIN_COLUMNS),
-                            *shown = chain
-                ? text_shorten_middle(chain, width ? width - 4 : 0, terminal_ellipsis(t))
-                : NULL,
-                            *cwd = p && p->cwd ? path_to_text(p->cwd) : NULL;
+        _cleanup_free_ char *chain = NULL;
 
-        if (!command || !shown || (p && p->cwd && !cwd))
+        for (size_t i = 0; i < ELEMENTSOF(columns); i++) {
+                free(chain);
+                chain = chain_to_text(t, processes, id, m->session.root_pid, all ? 0 : columns[i]);
+                if (!chain || room == 0 || text_width(chain) <= room)
+                        return TAKE_PTR(chain);
+        }
+        return text_shorten_middle(chain, room, terminal_ellipsis(t));
+}
+
+static int put_chain(const Terminal *t, const ReportModel *m, const Author *a, bool all) {
+        const ProcessInfo *ancestors[PROCESS_CHAIN_MAX];
+        _cleanup_free_ char *chain = NULL;
+
+        if (process_source_ancestors(report_process_source(m->own), a->process_id,
+                                     m->session.root_pid, ancestors) == 0)
+                return 0;
+        chain = fit_chain(t, m, a->process_id, all);
+        if (!chain)
+                return -ENOMEM;
+        fprintf(t->file, "    %s\n", chain);
+        return 0;
+}
+
+/* Where it worked, when that is not where the session began. */
+static int put_cwd(const Terminal *t, const SessionView *s, const ProcessInfo *p) {
+        _cleanup_free_ char *text = NULL;
+
+        if (!p || !p->cwd || str_equal(p->cwd, s->cwd))
+                return 0;
+        text = path_to_text(p->cwd);
+        if (!text)
+                return -ENOMEM;
+        fprintf(t->file, "    in %s\n", text);
+        return 0;
+}
+
+static int put_author(const Terminal *t, const ReportModel *m, const Author *a, bool all) {
+        const ProcessInfo *p = process_source_find(report_process_source(m->own), a->process_id);
+        unsigned room = columns_left(t, COMMAND_COLUMNS, all);
+        _cleanup_free_ char *command = NULL;
+        int r;
+
+        if (!all && (room == 0 || room > COMMAND_COLUMNS_MAX))
+                room = COMMAND_COLUMNS_MAX;
+        command = process_to_text(t, p, room);
+        if (!command)
                 return -ENOMEM;
         fprintf(t->file, "  %s%s%s", terminal_style(t, STYLE_BOLD), command, terminal_reset(t));
         if (p)
                 fprintf(t->file, "  (pid %d)", (int) p->pid);
         fprintf(t->file, "  %zu %s\n", a->n_rows, a->n_rows == 1 ? "change" : "changes");
-        if (p && strcmp(chain, command) != 0)
-                fprintf(t->file, "    %s\n", shown);
-        if (cwd)
-                fprintf(t->file, "    in %s\n", cwd);
-        return put_tests(t, a);
+        r = put_chain(t, m, a, all);
+        r = r < 0 ? r : put_cwd(t, &m->session, p);
+        return r < 0 ? r : put_tests(t, a);
 }
 
 int report_authors_write(const Terminal *t, const ReportModel *m, bool all, bool *ret_left_out) {

@@ -106,9 +106,24 @@ static void split(Groups *g) {
         }
 }
 
+/* The groups of a watch stand side by side here. */
+static void weigh_watches(Groups *g) {
+        for (size_t i = 0, end; i < g->n; i = end) {
+                Weight worst = g->items[i].worst;
+
+                for (end = i; end < g->n && str_equal(g->items[end].watch, g->items[i].watch);
+                     end++)
+                        worst = MIN(worst, g->items[end].worst);
+                for (size_t k = i; k < end; k++)
+                        g->items[k].watch_worst = worst;
+        }
+}
+
 static int compare_groups(const void *a, const void *b) {
         const Group *x = a, *y = b;
-        int c = strcmp(x->watch, y->watch);
+        int c = (int) x->watch_worst - (int) y->watch_worst;
+
+        c = c ? c : strcmp(x->watch, y->watch);
 
         c = c ? c : (int) x->worst - (int) y->worst;
         return c ? c
@@ -134,6 +149,7 @@ int groups_new(const Report *report, bool violations_only, Groups *ret) {
         qsort(g.rows, g.n_rows, sizeof(*g.rows), compare_rows);
         g.n_rows = fold(g.rows, g.n_rows);
         split(&g);
+        weigh_watches(&g);
         qsort(g.items, g.n, sizeof(*g.items), compare_groups);
         *ret = g;
         g = (Groups){};

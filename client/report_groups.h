@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rows of a report as people want to read them: by watch and directory, the gravest first, and what only differs in process or
+ * The rows of a report as people want to read them: by watch and directory, the gravest first everywhere, and what only differs in process or
  * test folded into one.
  */
 #ifndef MOUNTWATCH_CLIENT_REPORT_GROUPS_H
@@ -32,6 +32,7 @@ typedef struct Group {
         size_t n_rows;
         size_t n_weight[_WEIGHT_MAX];
         Weight worst;
+        Weight watch_worst; /* of all groups of its watch */
 } Group;
 
 typedef struct Groups {

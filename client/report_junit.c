@@ -11,6 +11,7 @@
 #include "common/utf8.h"
 
 #define ROWS_IN_CASE_MAX 1000
+#define CHAIN_COLUMNS 120 /* for each process of a chain */
 
 typedef enum Outcome {
         OUTCOME_PASSED,
@@ -26,7 +27,7 @@ typedef struct Case {
         const char *watch; /* NULL: by test, or the session as a whole */
         const WatchView *view;
         Outcome outcome;
-        size_t n_violations;
+        size_t first_row, n_rows; /* its violations among those of the suite */
 } Case;
 
 typedef struct Suite {
@@ -100,10 +101,28 @@ static int compare_tests(const void *a, const void *b) {
         return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
 
-static bool row_belongs(const Case *c, const Operation *op) {
-        if (c->test || op->test)
-                return str_equal(c->test, op->test);
-        return str_equal(c->watch, op->watch);
+static int compare_case(const Case *c, const Operation *op) {
+        int r = compare_text(c->test, op->test);
+
+        return r ? r : c->test ? 0 : compare_text(c->watch, op->watch);
+}
+
+/* The rows of a case stand side by side: the first that is not before it, and the first that is behind it. */
+static void find_rows(const Suite *suite, Case *c) {
+        size_t low = 0, high = suite->n_rows;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (compare_case(c, suite->rows[middle]) > 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        c->first_row = low;
+        while (low < suite->n_rows && compare_case(c, suite->rows[low]) == 0)
+                low++;
+        c->n_rows = low - c->first_row;
 }
 
 static bool loss_concerns(const Case *c, const Loss *l) {
@@ -111,7 +130,7 @@ static bool loss_concerns(const Case *c, const Loss *l) {
 }
 
 static Outcome outcome_of(const Case *c, const SessionView *s) {
-        if (c->n_violations > 0)
+        if (c->n_rows > 0)
                 return OUTCOME_FAILED;
         for (size_t i = 0; i < s->n_losses; i++)
                 if (loss_concerns(c, &s->losses[i]))
@@ -122,8 +141,7 @@ static Outcome outcome_of(const Case *c, const SessionView *s) {
 }
 
 static void add_case(Suite *suite, Case c) {
-        for (size_t i = 0; i < suite->n_rows; i++)
-                c.n_violations += row_belongs(&c, suite->rows[i]);
+        find_rows(suite, &c);
         c.outcome = outcome_of(&c, &suite->model->session);
         suite->cases[suite->n_cases++] = c;
         suite->n[c.outcome]++;
@@ -144,10 +162,10 @@ static size_t collect_tests(const Report *report, const char **tests) {
 }
 
 static bool has_unmarked_violation(const Suite *suite, const char *watch) {
-        for (size_t i = 0; i < suite->n_rows; i++)
-                if (!suite->rows[i]->test && str_equal(suite->rows[i]->watch, watch))
-                        return true;
-        return false;
+        Case c = {.watch = watch};
+
+        find_rows(suite, &c);
+        return c.n_rows > 0;
 }
 
 static int make_cases(Suite *suite) {
@@ -194,7 +212,7 @@ static int put_violation(FILE *f, const ReportModel *m, const Operation *op) {
                             *from = op->from ? path_to_text(op->from) : NULL,
                             *chain = chain_to_text(&plain, report_process_source(m->own),
                                                    op->process_id, m->session.root_pid,
-                                                   /* columns= */ 0);
+                                                   CHAIN_COLUMNS);
 
         if (!path || !chain || (op->from && !from))
                 return -ENOMEM;
@@ -212,22 +230,18 @@ static int put_violation(FILE *f, const ReportModel *m, const Operation *op) {
 }
 
 static int put_failure(FILE *f, const Suite *suite, const Case *c) {
-        size_t shown = 0;
+        size_t n = MIN(c->n_rows, (size_t) ROWS_IN_CASE_MAX);
 
-        fprintf(f, "      <failure type=\"violation\" message=\"%zu %s\">", c->n_violations,
-                c->n_violations == 1 ? "violation" : "violations");
-        for (size_t i = 0; i < suite->n_rows && shown < ROWS_IN_CASE_MAX; i++) {
-                int r;
+        fprintf(f, "      <failure type=\"violation\" message=\"%zu %s\">", c->n_rows,
+                c->n_rows == 1 ? "violation" : "violations");
+        for (size_t i = 0; i < n; i++) {
+                int r = put_violation(f, suite->model, suite->rows[c->first_row + i]);
 
-                if (!row_belongs(c, suite->rows[i]))
-                        continue;
-                shown++;
-                r = put_violation(f, suite->model, suite->rows[i]);
                 if (r < 0)
                         return r;
         }
-        if (shown < c->n_violations)
-                fprintf(f, "and %zu more\n", c->n_violations - shown);
+        if (n < c->n_rows)
+                fprintf(f, "and %zu more\n", c->n_rows - n);
         fputs("</failure>\n", f);
         return 0;
 }
@@ -251,7 +265,8 @@ static int put_error(FILE *f, const SessionView *s, const Case *c) {
 
 static void put_skipped(FILE *f, const WatchView *w) {
         fputs("      <skipped message=\"not watched: ", f);
-        xml_put_text(f, w->reason ? w->reason : w->state);
+        if (w)
+                xml_put_text(f, w->reason ? w->reason : w->state);
         fputs("\"/>\n", f);
 }
 

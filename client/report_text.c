@@ -37,10 +37,11 @@ static int put_verdict(const Terminal *t, const ReportModel *m, const char *pref
 
 static int put_session(const Terminal *t, const SessionView *s) {
         _cleanup_free_ char *label = path_to_text(s->label ? s->label : ""),
-                            *command = text_of_command(s->command), *shown = NULL;
+                            *command = text_of_command(s->command), *shown = NULL,
+                            *cwd = path_to_text(s->cwd ? s->cwd : "");
         char started[TERMINAL_TIME_MAX], stopped[TERMINAL_TIME_MAX] = "";
 
-        if (!label || !command)
+        if (!label || !command || !cwd)
                 return -ENOMEM;
         shown = text_shorten_end(command, t->width > 40 ? t->width - 10 : 0, terminal_ellipsis(t));
         if (!shown)
@@ -51,6 +52,8 @@ static int put_session(const Terminal *t, const SessionView *s) {
                 s->stopped ? ", ended " : "", s->stopped ? terminal_time(s->stopped, stopped) : "");
         if (*shown)
                 fprintf(t->file, "command %s\n", shown);
+        if (*cwd)
+                fprintf(t->file, "in      %s\n", cwd);
         return 0;
 }
 
@@ -94,9 +97,10 @@ static int put_unready(const Terminal *t, const WatchViews *watches) {
 static int put_members(const Terminal *t, const SessionView *s) {
         size_t n = MIN(s->n_members, (size_t) MEMBERS_MAX);
 
-        if (n == 0)
+        if (n == 0 || !session_view_is_live(s))
                 return 0;
-        fprintf(t->file, "\n%sstill running%s\n", terminal_style(t, STYLE_BOLD), terminal_reset(t));
+        fprintf(t->file, "\n%sstill running, and still watched%s\n", terminal_style(t, STYLE_BOLD),
+                terminal_reset(t));
         for (size_t i = 0; i < n; i++) {
                 const Member *member = &s->members[i];
                 _cleanup_free_ char *text = NULL, *shown = NULL;
@@ -145,13 +149,14 @@ static int put_blame(const Terminal *t, const ReportModel *m) {
         return 0;
 }
 
-static int put_next(const Terminal *t, const ReportModel *m, bool left_out) {
+static int put_next(const Terminal *t, const ReportModel *m, bool left_out, bool brief) {
         const SessionView *s = &m->session;
 
         if (!left_out && !session_view_is_live(s) && !report_has_violations(m->own))
                 return 0;
         fprintf(t->file, "\n%snext%s\n", terminal_style(t, STYLE_BOLD), terminal_reset(t));
-        fprintf(t->file, "  mountwatch report %s%s\n", s->id, left_out ? " --all" : " --json");
+        if (left_out || brief)
+                fprintf(t->file, "  mountwatch report %s%s\n", s->id, left_out ? " --all" : "");
         if (session_view_is_live(s))
                 fprintf(t->file, "  mountwatch session stop %s\n", s->id);
         return put_blame(t, m);
@@ -184,5 +189,5 @@ int report_text_write(const Terminal *t, const ReportModel *m, const ReportTextO
         if (r < 0)
                 return r;
         put_untagged(t, m);
-        return put_next(t, m, left_out);
+        return put_next(t, m, left_out, options->brief);
 }

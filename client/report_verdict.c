@@ -77,12 +77,14 @@ static void put_not_dirty(FILE *f, const ReportModel *m, const Tally *tally) {
                 fprintf(f, "%zu %s changed, and the watches allow it", tally->allowed,
                         plural(tally->allowed, "path was", "paths were"));
         else if (m->watches.n == 0)
-                fputs("no path is watched", f);
+                fputs(m->session.complete ? "no path is watched"
+                                          : "nothing is known of what was changed",
+                      f);
         else
                 fprintf(f, "nothing on %zu watched %s was %s", n_ready,
                         plural(n_ready, "path", "paths"),
                         m->session.complete ? "changed" : "seen to change");
-        if (!m->session.complete)
+        if (!m->session.complete && m->watches.n > 0)
                 fputs(", but not everything could be seen", f);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <langinfo.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -173,11 +174,8 @@ static bool needs_quotes(const char *s) {
         return false;
 }
 
-static void put_word(FILE *f, const char *word) {
-        if (!needs_quotes(word)) {
-                fputs(word, f);
-                return;
-        }
+/* 'it'\''s' */
+static void put_quoted(FILE *f, const char *word) {
         fputc('\'', f);
         for (; *word; word++)
                 if (*word == '\'')
@@ -187,21 +185,49 @@ static void put_word(FILE *f, const char *word) {
         fputc('\'', f);
 }
 
+/* $'a\x0ab': the escapes of path_to_text(), which also escapes the backslash itself then, are those of the shell. */
+static void put_escaped(FILE *f, const char *text) {
+        fputs("$'", f);
+        for (; *text; text++)
+                if (*text == '\'')
+                        fputs("\\x27", f);
+                else
+                        fputc(*text, f);
+        fputc('\'', f);
+}
+
+static int put_word(FILE *f, const char *word) {
+        _cleanup_free_ char *text = path_to_text(word);
+
+        if (!text)
+                return -ENOMEM;
+        if (!str_equal(text, word))
+                put_escaped(f, text);
+        else if (needs_quotes(word))
+                put_quoted(f, word);
+        else
+                fputs(word, f);
+        return 0;
+}
+
 char *text_of_command(char *const *argv) {
-        _cleanup_free_ char *raw = NULL;
+        char *text = NULL;
         size_t size;
-        FILE *f = open_memstream(&raw, &size);
+        FILE *f = open_memstream(&text, &size);
+        int r = 0;
 
         if (!f)
                 return NULL;
-        for (size_t i = 0; argv && argv[i]; i++) {
+        for (size_t i = 0; r >= 0 && argv && argv[i]; i++) {
                 if (i > 0)
                         fputc(' ', f);
-                put_word(f, argv[i]);
+                r = put_word(f, argv[i]);
         }
-        if (fclose(f) != 0)
+        if (fclose(f) != 0 || r < 0) {
+                free(text);
                 return NULL;
-        return path_to_text(raw);
+        }
+        return text;
 }
 
 char *terminal_time(usec_t t, char buffer[static TERMINAL_TIME_MAX]) {

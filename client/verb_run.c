@@ -77,8 +77,8 @@ static int finish_session(const Run *run, Connection *c) {
 
 static void tell_lingering(const SessionView *s) {
         if (s->n_members > 0)
-                complain("%zu %s of the command still running; waiting", s->n_members,
-                         s->n_members == 1 ? "descendant is" : "descendants are");
+                complain("waiting for %zu %s of the command", s->n_members,
+                         s->n_members == 1 ? "descendant" : "descendants");
 }
 
 /* With --wait, says what is waited for; GetSession costs nothing beside that. */
