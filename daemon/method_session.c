@@ -70,6 +70,10 @@ static bool check_process(ApiCall *call, const Peer *peer, pid_t pid, uint64_t *
                 answer_denied(call, "process 1 cannot be a test session");
                 return false;
         }
+        if (pid == getpid()) {
+                answer_denied(call, "mountwatchd cannot be its own test session");
+                return false;
+        }
         if (pid < 1 || proc_read_stat(pid, &st) < 0 || proc_read_details(pid, &details) < 0) {
                 answer_no_process(call, pid);
                 return false;
@@ -375,8 +379,13 @@ static void answer_get_session(Manager *m, ApiCall *call, const char *id) {
 static void on_read_up_to_now(Manager *m, Watched *const *missing, size_t n_missing,
                               void *userdata) {
         _cleanup_(wait_freep) Wait *w = userdata;
+        int r;
 
         live_check_all(m);
+        /* what a client has been told outlives us */
+        r = store_flush(m->store);
+        if (r < 0)
+                manager_store_failed(m, r);
         answer_get_session(m, w->call, w->id);
 }
 
