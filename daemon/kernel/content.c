@@ -36,6 +36,10 @@ static bool is_untouched(const Ground *g, const Node *object, const GroundStat *
         return !g->remote && same_as_known(object, s) && s->mtime < earliest(rec) - TICK_SLACK_NSEC;
 }
 
+bool content_is_born(const GroundStat *s, const Record *rec) {
+        return s->btime > earliest(rec) - NOW_SLACK_NSEC;
+}
+
 ContentChange content_modified(Ground *g, Node *object, const Record *rec) {
         ContentChange change = CONTENT_CHANGED;
         bool known, closed = rec->fan.mask & FAN_BIT_CLOSE_WRITE;
@@ -45,7 +49,7 @@ ContentChange content_modified(Ground *g, Node *object, const Record *rec) {
                 return CONTENT_CHANGED;
         known = object->content == CONTENT_KNOWN && !(rec->fan.mask & FAN_BIT_CREATE);
         /* A file that is being written is looked at again when it is closed. */
-        if ((!known && !closed) || ground_stat_handle(g, &rec->fan.child, &s) < 0) {
+        if ((!known && !closed) || ground_stat_object(g, &rec->fan.child, object, &s) < 0) {
                 object->content = CONTENT_STALE;
                 return CONTENT_CHANGED;
         }
@@ -65,7 +69,7 @@ void content_touched(Ground *g, Node *object, const Record *rec) {
 
         if (!object || object->content != CONTENT_KNOWN)
                 return;
-        if (ground_stat_handle(g, &rec->fan.child, &s) < 0)
+        if (ground_stat_object(g, &rec->fan.child, object, &s) < 0)
                 return;
         /* Setting times explains a new mtime and never a new size. */
         object->mtime = s.mtime;
@@ -74,7 +78,7 @@ void content_touched(Ground *g, Node *object, const Record *rec) {
 bool content_closed(Ground *g, Node *object, const Record *rec, GroundStat *ret) {
         GroundStat s;
 
-        if (!object || ground_stat_handle(g, &rec->fan.child, &s) < 0)
+        if (!object || ground_stat_object(g, &rec->fan.child, object, &s) < 0)
                 return false;
         if (object->content != CONTENT_KNOWN || rec->fan.mask & FAN_BIT_CREATE) {
                 content_settle(object, &s);

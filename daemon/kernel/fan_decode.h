@@ -19,6 +19,8 @@
 #define FAN_BIT_MOVED_TO 0x00000080ULL
 #define FAN_BIT_CREATE 0x00000100ULL
 #define FAN_BIT_DELETE 0x00000200ULL
+#define FAN_BIT_DELETE_SELF 0x00000400ULL
+#define FAN_BIT_MOVE_SELF 0x00000800ULL
 #define FAN_BIT_OVERFLOW 0x00004000ULL
 #define FAN_BIT_RENAME 0x10000000ULL
 #define FAN_BIT_ONDIR 0x40000000ULL
@@ -45,7 +47,7 @@ typedef struct FanRecord {
         int pidfd;      /* -1 none. The caller closes it. */
         bool has_pidfd; /* the record has a place for one: pidfd == -1 means that the author was gone */
         FanName at;     /* where it happened; for a rename the old side */
-        FanName to;     /* the new side of a rename */
+        FanName to; /* the new side of a rename. A rename has only the side whose directory is marked. */
         FanHandle child; /* the object */
 } FanRecord;
 

@@ -14,12 +14,12 @@
 #define MASK_NAMES                                                                            \
         (FAN_BIT_CREATE | FAN_BIT_DELETE | FAN_BIT_RENAME | FAN_BIT_MODIFY | FAN_BIT_ATTRIB | \
          FAN_BIT_CLOSE_WRITE | FAN_BIT_ONDIR)
-#define MASK_CONTENT (FAN_BIT_MODIFY | FAN_BIT_CLOSE_WRITE)
 
-static int group_open(unsigned flags, bool limited, int *ret_fd) {
+int fan_group_open_names(bool limited, int *ret_fd) {
+        unsigned flags = FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | INIT_REPORT_PIDFD |
+                INIT_REPORT_DFID_NAME_TARGET;
         int fd;
 
-        flags |= FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | INIT_REPORT_PIDFD;
         if (!limited)
                 flags |= FAN_UNLIMITED_QUEUE | FAN_UNLIMITED_MARKS;
         fd = fanotify_init(flags, O_RDONLY | O_LARGEFILE | O_CLOEXEC);
@@ -27,14 +27,6 @@ static int group_open(unsigned flags, bool limited, int *ret_fd) {
                 return -errno;
         *ret_fd = fd;
         return 0;
-}
-
-int fan_group_open_names(bool limited, int *ret_fd) {
-        return group_open(INIT_REPORT_DFID_NAME_TARGET, limited, ret_fd);
-}
-
-int fan_group_open_fds(bool limited, int *ret_fd) {
-        return group_open(0, limited, ret_fd);
 }
 
 static int mark(int group, unsigned flags, uint64_t mask, int fd) {
@@ -47,21 +39,13 @@ int fan_group_mark_filesystem(int group, int fd) {
         return mark(group, FAN_MARK_FILESYSTEM, MASK_NAMES, fd);
 }
 
-int fan_group_mark_directory(int group, int fd) {
-        /* FAN_EVENT_ON_CHILD: content and attributes of the entries too. */
-        return mark(group, FAN_MARK_ONLYDIR, MASK_NAMES | FAN_EVENT_ON_CHILD, fd);
-}
+int fan_group_mark_directory(int group, int fd, bool is_root) {
+        uint64_t mask = MASK_NAMES | FAN_EVENT_ON_CHILD;
 
-int fan_group_mark_content(int group, int fd) {
-        return mark(group, FAN_MARK_FILESYSTEM, MASK_CONTENT, fd);
-}
-
-int fan_group_unmark_all(int group) {
-        if (fanotify_mark(group, FAN_MARK_FLUSH | FAN_MARK_FILESYSTEM, 0, AT_FDCWD, "/") < 0)
-                return -errno;
-        if (fanotify_mark(group, FAN_MARK_FLUSH, 0, AT_FDCWD, "/") < 0)
-                return -errno;
-        return 0;
+        /* Nobody else tells of the root itself: its parent has no mark. */
+        if (is_root)
+                mask |= FAN_BIT_DELETE_SELF | FAN_BIT_MOVE_SELF;
+        return mark(group, FAN_MARK_ONLYDIR, mask, fd);
 }
 
 const char *fan_group_refusal(int error) {

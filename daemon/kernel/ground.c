@@ -34,8 +34,7 @@ static int handle_at(int fd, const char *name, int flags, uint64_t *ret) {
 }
 
 int ground_id_at(const Ground *g, int fd, const char *name, uint64_t *ret) {
-        return handle_at(fd, name, (*name ? 0 : AT_EMPTY_PATH) | (g->fid_only ? AT_HANDLE_FID : 0),
-                         ret);
+        return handle_at(fd, name, (*name ? 0 : AT_EMPTY_PATH) | (g->fid ? AT_HANDLE_FID : 0), ret);
 }
 
 ObjectKind ground_kind(mode_t mode) {
@@ -51,24 +50,26 @@ ObjectKind ground_kind(mode_t mode) {
         }
 }
 
-int ground_stat_at(const Ground *g, int fd, const char *name, bool with_id, GroundStat *ret) {
+int ground_stat_at(const Ground *g, int fd, const char *name, int want, GroundStat *ret) {
         int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, r;
         GroundStat s = {};
         struct statx x;
 
         if (!*name)
                 flags |= AT_EMPTY_PATH;
-        if (g->remote)
+        if (g->remote && want & GROUND_CACHED)
                 flags |= AT_STATX_DONT_SYNC;
-        if (statx(fd, name, flags, STATX_BASIC_STATS, &x) < 0)
+        if (statx(fd, name, flags, STATX_BASIC_STATS | STATX_BTIME, &x) < 0)
                 return -errno;
         s.kind = ground_kind(x.stx_mode);
         s.size = x.stx_size;
         s.mtime = x.stx_mtime.tv_sec * (int64_t) NSEC_PER_SEC + x.stx_mtime.tv_nsec;
+        if (x.stx_mask & STATX_BTIME)
+                s.btime = x.stx_btime.tv_sec * (int64_t) NSEC_PER_SEC + x.stx_btime.tv_nsec;
         s.ino = x.stx_ino;
         s.links = x.stx_nlink;
         s.mount_root = *name && (x.stx_attributes & STATX_ATTR_MOUNT_ROOT);
-        if (with_id && !s.mount_root) {
+        if (want & GROUND_ID && !s.mount_root) {
                 r = ground_id_at(g, fd, name, &s.id);
                 if (r < 0)
                         return r;
@@ -93,6 +94,21 @@ static int open_directory(int fd, const char *path) {
         return r < 0 ? -errno : r;
 }
 
+/* Events have the handles that AT_HANDLE_FID gives. Where those are the plain ones they can be opened as well. */
+static int learn_handles(Ground *g, int fd) {
+        uint64_t plain = 0, fid = 0;
+        int p, f;
+
+        p = handle_at(fd, "", AT_EMPTY_PATH, &plain);
+        f = handle_at(fd, "", AT_EMPTY_PATH | AT_HANDLE_FID, &fid);
+        if (p < 0 && f < 0)
+                return p == -EINVAL ? -EOPNOTSUPP : p;
+        g->closed = p < 0 || (f == 0 && fid != plain);
+        g->fid = f == 0 && g->closed;
+        g->root_id = g->fid ? fid : plain;
+        return 0;
+}
+
 int ground_init(Ground *g, const char *root) {
         _cleanup_close_ int fd = -1;
         struct stat st;
@@ -104,13 +120,9 @@ int ground_init(Ground *g, const char *root) {
                 return -errno;
         if (fstat(fd, &st) < 0)
                 return -errno;
-        r = ground_id_at(g, fd, "", &g->root_id);
-        if (r == -EOPNOTSUPP) {
-                g->fid_only = true;
-                r = ground_id_at(g, fd, "", &g->root_id);
-        }
+        r = learn_handles(g, fd);
         if (r < 0)
-                return r == -EINVAL ? -EOPNOTSUPP : r;
+                return r;
         g->root = strdup(root);
         if (!g->root)
                 return -ENOMEM;
@@ -181,7 +193,7 @@ static int open_handle(Ground *g, const FanHandle *h, int flags) {
 
         if (!h->data || h->size > FAN_HANDLE_MAX)
                 return -EINVAL;
-        if (g->fid_only)
+        if (g->closed)
                 return -EOPNOTSUPP;
         fd = anchor_fd(g, &to_close);
         if (fd < 0)
@@ -200,7 +212,7 @@ int ground_stat_handle(Ground *g, const FanHandle *h, GroundStat *ret) {
         fd = open_handle(g, h, O_NOFOLLOW);
         if (fd < 0)
                 return fd;
-        r = ground_stat_at(g, fd, "", /* with_id= */ false, ret);
+        r = ground_stat_at(g, fd, "", 0, ret);
         if (r == 0)
                 ret->id = fan_handle_id(h);
         return r;
@@ -254,10 +266,28 @@ int ground_stat_node(Ground *g, const Node *n, GroundStat *ret) {
 
         if (!n->parent) {
                 fd = ground_open_node(g, n);
-                return fd < 0 ? fd : ground_stat_at(g, fd, "", /* with_id= */ true, ret);
+                return fd < 0 ? fd : ground_stat_at(g, fd, "", GROUND_ID, ret);
         }
         fd = ground_open_node(g, n->parent);
-        return fd < 0 ? fd : ground_stat_at(g, fd, n->name, /* with_id= */ true, ret);
+        return fd < 0 ? fd : ground_stat_at(g, fd, n->name, GROUND_ID, ret);
+}
+
+int ground_stat_object(Ground *g, const FanHandle *h, const Node *n, GroundStat *ret) {
+        uint64_t id = fan_handle_id(h);
+        GroundStat s;
+        int r;
+
+        r = ground_stat_handle(g, h, ret);
+        if (r != -EOPNOTSUPP)
+                return r;
+        for (r = -ESTALE; n && n->parent; n = node_next_name(n)) {
+                r = ground_stat_node(g, n, &s);
+                if (r == 0 && s.id == id) {
+                        *ret = s;
+                        return 0;
+                }
+        }
+        return r < 0 ? r : -ESTALE;
 }
 
 int ground_directory_path(Ground *g, const FanHandle *h, char **ret) {

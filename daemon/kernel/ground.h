@@ -18,9 +18,10 @@ typedef struct Ground {
         char *root;       /* owned; the watched directory, without symlinks */
         dev_t dev;        /* of it */
         uint64_t root_id; /* of it */
-        bool fid_only;    /* handles name objects but cannot be opened (AT_HANDLE_FID, 6.5) */
-        bool remote;      /* attributes may come from a server: take what the client knows */
-        int fd;           /* -1 while released */
+        bool fid;    /* ids are made of what events have where it differs (AT_HANDLE_FID, 6.5) */
+        bool closed; /* handles name objects but cannot be opened */
+        bool remote; /* attributes may come from a server: take what the client knows */
+        int fd;      /* -1 while released */
 } Ground;
 
 typedef struct GroundStat {
@@ -28,10 +29,16 @@ typedef struct GroundStat {
         uint64_t id; /* 0 when not asked for */
         uint64_t size;
         int64_t mtime; /* ns since 1970 */
+        int64_t btime; /* the same; 0 where the filesystem keeps none */
         uint64_t ino;
         unsigned links;
         bool mount_root; /* something is mounted here: it is another filesystem */
 } GroundStat;
+
+typedef enum GroundFlags {
+        GROUND_ID = 1,     /* the id is wanted as well */
+        GROUND_CACHED = 2, /* on a share: what the client knows is good enough */
+} GroundFlags;
 
 /* Takes a copy of `root`. -ENOTDIR, -ENOENT, …, -EOPNOTSUPP when objects have no handles at all. */
 int ground_init(Ground *g, const char *root);
@@ -43,10 +50,12 @@ int ground_fd(Ground *g);
 ObjectKind ground_kind(mode_t mode);
 /* The id of what `name` is in the directory fd; "" is the directory itself. */
 int ground_id_at(const Ground *g, int fd, const char *name, uint64_t *ret);
-/* Does not follow symlinks. with_id: ret->id is set. */
-int ground_stat_at(const Ground *g, int fd, const char *name, bool with_id, GroundStat *ret);
-/* Of the object itself, whatever its names. -ESTALE: it is gone. */
+/* Does not follow symlinks. */
+int ground_stat_at(const Ground *g, int fd, const char *name, int flags, GroundStat *ret);
+/* Of the object itself, whatever its names. -ESTALE: it is gone. -EOPNOTSUPP: handles cannot be opened here. */
 int ground_stat_handle(Ground *g, const FanHandle *h, GroundStat *ret);
+/* The same, by the names that the tree has for it where there is no other way. */
+int ground_stat_object(Ground *g, const FanHandle *h, const Node *n, GroundStat *ret);
 /* The directory of a node, for reading. -ESTALE: another object has that path by now. Caller closes. */
 int ground_open_node(Ground *g, const Node *n);
 /* Of the name of a node, found by its path. ret->id is set. */

@@ -20,6 +20,7 @@ int translator_new(const TranslatorConfig *config, Translator **ret) {
         t->file = config->file ? strdup(config->file) : NULL;
         if (!t->base || (config->file && !t->file))
                 return -ENOMEM;
+        t->by_directories = config->by_directories;
         t->tree = config->tree;
         t->ground = config->ground;
         t->walk = config->walk;
@@ -89,6 +90,27 @@ void translate_emit(Translator *t, Change *c) {
         change_done(c);
 }
 
+bool translator_author(const Translator *t, uint64_t tag, Change *ret) {
+        if (tag == 0 || tag + AUTHORS <= t->tag)
+                return false;
+        *ret = t->authors[tag % AUTHORS];
+        return true;
+}
+
+int translate_read_directory(Translator *t, const Node *n, const Record *author) {
+        uint64_t tag = 0;
+        int r;
+
+        if (author) {
+                tag = ++t->tag;
+                t->authors[tag % AUTHORS] = translate_change(author, OP_CREATE, KIND_DIR);
+        }
+        r = tree_walk_add(t->walk, n, tag);
+        if (r >= 0)
+                r = tree_walk_round(t->walk);
+        return r == -ENOMEM ? r : 0;
+}
+
 Node *translate_directory(Translator *t, const FanName *name, uint64_t id) {
         Node *n;
 
@@ -97,7 +119,8 @@ Node *translate_directory(Translator *t, const FanName *name, uint64_t id) {
         n = tree_find_object(t->tree, id);
         if (n)
                 return n->kind == KIND_DIR ? n : NULL;
-        if (!tree_lacks_directories(t->tree) || t->file)
+        /* With marks on directories there are no events from those that were never in the tree. */
+        if (!tree_lacks_directories(t->tree) || t->file || t->by_directories)
                 return NULL;
         return translate_locate(t, &name->dir, id);
 }
@@ -111,8 +134,23 @@ int translate_add(Translator *t, Node *directory, const char *name, ObjectKind k
         return r == -ENOBUFS ? 0 : r;
 }
 
+int translate_look(Translator *t, const Record *rec, const Node *directory, const char *name,
+                   GroundStat *ret) {
+        _cleanup_close_ int fd = -1;
+        int r;
+
+        r = ground_stat_handle(t->ground, &rec->fan.child, ret);
+        if (r != -EOPNOTSUPP || !directory)
+                return r;
+        fd = ground_open_node(t->ground, directory);
+        if (fd < 0)
+                return fd;
+        r = ground_stat_at(t->ground, fd, name, GROUND_ID, ret);
+        return r == 0 && ret->id != rec->child_id ? -ESTALE : r;
+}
+
 /* FAN_ONDIR tells directories. A write to it, in this record or soon after, tells a regular file without a look. */
-static ObjectKind created_kind(Translator *t, const Batch *b, size_t i) {
+static ObjectKind created_kind(Translator *t, const Batch *b, size_t i, const Node *directory) {
         const Record *rec = &b->records[i];
         const Node *object;
         GroundStat s;
@@ -128,7 +166,7 @@ static ObjectKind created_kind(Translator *t, const Batch *b, size_t i) {
         object = tree_find_object(t->tree, rec->child_id);
         if (object)
                 return (ObjectKind) object->kind;
-        if (ground_stat_handle(t->ground, &rec->fan.child, &s) == 0)
+        if (translate_look(t, rec, directory, rec->fan.at.name, &s) == 0)
                 return s.kind;
         return KIND_FILE;
 }
@@ -159,13 +197,13 @@ static bool is_linked(Translator *t, const Batch *b, size_t i, const Node *direc
         if (known)
                 return known != tree_find(t->tree, directory, rec->fan.at.name);
         /* The other name may be outside; a nameless file that was given one (O_TMPFILE) has this one only. */
-        return link_count_changed(b, i) &&
-                ground_stat_handle(t->ground, &rec->fan.child, &s) == 0 && s.links > 1;
+        return (t->by_directories || link_count_changed(b, i)) &&
+                translate_look(t, rec, directory, rec->fan.at.name, &s) == 0 && s.links > 1;
 }
 
 static int translate_create(Translator *t, const Batch *b, size_t i, Node *directory) {
         const Record *rec = &b->records[i];
-        Change c = translate_change(rec, OP_CREATE, created_kind(t, b, i));
+        Change c = translate_change(rec, OP_CREATE, created_kind(t, b, i, directory));
         Node *n;
         int r;
 
@@ -173,11 +211,14 @@ static int translate_create(Translator *t, const Batch *b, size_t i, Node *direc
         r = translate_add(t, directory, rec->fan.at.name, c.kind, rec->child_id, &n);
         if (r < 0)
                 return r;
-        /* It was empty when it was made, and all that comes into it is an event. */
-        if (n && n->kind == KIND_DIR)
-                n->listed = true;
         c.path = node_path(directory, t->base, rec->fan.at.name);
         translate_emit(t, &c);
+        if (!n || n->kind != KIND_DIR || n->listed)
+                return 0;
+        if (t->by_directories)
+                return translate_read_directory(t, n, rec);
+        /* It was empty when it was made, and all that comes into it is an event. */
+        n->listed = true;
         return 0;
 }
 
@@ -200,7 +241,7 @@ static void translate_delete(Translator *t, const Record *rec, Node *directory) 
         translate_emit(t, &c);
 }
 
-/* The watched directory itself was removed: only its parent, which is outside, tells. */
+/* The watched directory itself was removed: its parent, which is outside, tells. */
 static void translate_root_delete(Translator *t, const Record *rec) {
         Change c = translate_change(rec, OP_DELETE, KIND_DIR);
 
@@ -211,10 +252,30 @@ static void translate_root_delete(Translator *t, const Record *rec) {
         translate_emit(t, &c);
 }
 
+/* The same where the parent has no mark: it was removed, or has another path by now. */
+static void translate_root_end(Translator *t, const Record *rec, const FanHandle *h) {
+        Change c = translate_change(rec, OP_DELETE, KIND_DIR);
+
+        if (t->root_gone)
+                return;
+        t->root_gone = true;
+        if (t->file)
+                return;
+        c.path = strdup(t->base);
+        if (rec->fan.mask & FAN_BIT_MOVE_SELF && ground_directory_path(t->ground, h, &c.to) < 0)
+                c.to = NULL;
+        translate_emit(t, &c);
+}
+
 /* A directory's record about itself. */
 static void translate_self(Translator *t, const Record *rec) {
         Change c = translate_change(rec, OP_METADATA, KIND_DIR);
         const Node *n = translate_directory(t, &rec->fan.at, rec->at_id);
+
+        if (n && !n->parent && rec->fan.mask & (FAN_BIT_DELETE_SELF | FAN_BIT_MOVE_SELF)) {
+                translate_root_end(t, rec, &rec->fan.at.dir);
+                return;
+        }
 
         if (!(rec->fan.mask & FAN_BIT_ATTRIB) || !n || t->file)
                 return;

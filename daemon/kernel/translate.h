@@ -23,9 +23,12 @@ typedef struct TranslatorConfig {
         const char *base; /* what the root of the tree is called in changes */
         /* File scope: only this name in the root, and its -wal, -shm and -journal. NULL: everything. */
         const char *file;
+        /* Marks are on directories: a new one has to be read, a rename has only the sides that are marked. */
+        bool by_directories;
         Tree *tree;
         Ground *ground;
-        TreeWalk *walk; /* directories that came in from outside are put here */
+        TreeWalk *
+                walk; /* directories that have to be read are put here, with a tag for translator_author() */
         translate_emit_t emit;
         void *userdata;
 } TranslatorConfig;
@@ -40,6 +43,8 @@ int translator_record(Translator *t, Batch *b, size_t i);
 /* The queue has been read empty: what was left open before the last settling is decided; with `all`, what came since, too.
  * True when something is still open: the queue has to be read once more. */
 bool translator_settle(Translator *t, bool all);
+/* Who made the directory that was put into the walk with that tag, and when; false when nobody knows. */
+bool translator_author(const Translator *t, uint64_t tag, Change *ret);
 /* The root itself was renamed or removed: its path leads elsewhere. */
 bool translator_root_gone(const Translator *t);
 /* How many records since the last call were of directories that are gone and were never known: in the watch, or not. */

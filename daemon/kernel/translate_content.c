@@ -168,13 +168,44 @@ bool translator_settle(Translator *t, bool all) {
         return k > 0;
 }
 
+/*
+ * A name that no CREATE told of (SMB makes none for a plain open), and that is there: by whom it was made the record does not say, but
+ * who writes to a file that was born since the queue was last empty made it.
+ */
+static int announce(Translator *t, const Record *rec, Node *directory, Node **ret) {
+        Change c = translate_change(rec, OP_CREATE, KIND_FILE);
+        GroundStat s;
+        int r;
+
+        *ret = NULL;
+        if (translate_look(t, rec, directory, rec->fan.at.name, &s) < 0)
+                return 0;
+        r = translate_add(t, directory, rec->fan.at.name, s.kind, rec->child_id, ret);
+        if (r < 0 || !*ret)
+                return r;
+        if (!content_is_born(&s, rec))
+                return 0;
+        c.kind = s.kind;
+        c.inferred = true;
+        c.path = node_path(directory, t->base, rec->fan.at.name);
+        translate_emit(t, &c);
+        return 0;
+}
+
 int translate_content(Translator *t, const Record *rec, Node *directory) {
         uint64_t mask = rec->fan.mask;
         Node *names[NAMES_MAX], *object;
         GroundStat s;
         size_t n;
+        int r;
 
         n = names_of(t, rec, directory, names);
+        if (n == 0 && directory && t->by_directories && !is_nameless(rec->fan.at.name)) {
+                r = announce(t, rec, directory, &names[0]);
+                if (r < 0)
+                        return r;
+                n = names[0] != NULL;
+        }
         if (n == 0 && directory && tree_is_partial(t->tree) && !is_nameless(rec->fan.at.name))
                 return tell_unknown(t, rec, directory);
         if (n == 0)

@@ -10,6 +10,8 @@
 #define NAMES_MAX 16
 
 #define OUTSIDE_SLOTS 1024
+/* New directories whose makers are remembered while they wait to be read. */
+#define AUTHORS 1024
 
 /* A file was closed and differs from what events explain: told when no event that waits explains it. */
 typedef struct Unexplained {
@@ -27,10 +29,13 @@ struct Translator {
         translate_emit_t emit;
         void *userdata;
         pid_t self;
+        bool by_directories;
         bool root_gone;
         uint64_t outside
                 [OUTSIDE_SLOTS]; /* directories that were found to be outside, by their low bits */
         size_t unresolved; /* records of directories of which nothing can be found out any more */
+        Change authors[AUTHORS]; /* by the tag; of each only what translate_change() sets */
+        uint64_t tag;            /* the last that was given out */
         Unexplained *unexplained;
         size_t n_unexplained, allocated;
 };
@@ -45,9 +50,15 @@ Node *translate_directory(Translator *t, const FanName *name, uint64_t id);
 Node *translate_locate(Translator *t, const FanHandle *h, uint64_t id);
 /* A directory was moved: what was outside may be inside now. */
 void translate_forget_outside(Translator *t);
+/* The object of a record as it is now, by its handle or, where that cannot be opened, by this name. */
+int translate_look(Translator *t, const Record *rec, const Node *directory, const char *name,
+                   GroundStat *ret);
 /* Puts a name in; *ret is NULL when the tree is full. */
 int translate_add(Translator *t, Node *directory, const char *name, ObjectKind kind, uint64_t id,
                   Node **ret);
+
+/* Has a directory read, with all below it. `author` is NULL when what is in it is nobody's doing. */
+int translate_read_directory(Translator *t, const Node *n, const Record *author);
 
 int translate_rename(Translator *t, Batch *b, size_t i);
 

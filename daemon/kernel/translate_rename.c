@@ -16,13 +16,16 @@
 /* One side of a rename; directory is NULL outside of the watch. */
 typedef struct Side {
         Node *directory;
-        const FanName *fan;
+        const char *name; /* NULL: not known */
+        const FanHandle *handle;
 } Side;
 
 static Side side_of(Translator *t, const FanName *fan, uint64_t id) {
-        Side s = {.directory = translate_directory(t, fan, id), .fan = fan};
+        Side s = {.directory = translate_directory(t, fan, id),
+                  .name = fan->name,
+                  .handle = &fan->dir};
 
-        if (s.directory && !translator_covers(t, s.directory, fan->name))
+        if (!s.name || (s.directory && !translator_covers(t, s.directory, s.name)))
                 s.directory = NULL;
         return s;
 }
@@ -33,13 +36,12 @@ static char *outside_path(Translator *t, const Side *s) {
         char *path = NULL;
         uint64_t id;
 
-        if (ground_directory_path(t->ground, &s->fan->dir, &directory) < 0)
+        if (!s->name || ground_directory_path(t->ground, s->handle, &directory) < 0)
                 return NULL;
         /* Through a mount of a part of the filesystem the kernel may show a path that leads elsewhere. */
-        if (ground_id_at(t->ground, AT_FDCWD, directory, &id) < 0 ||
-            id != fan_handle_id(&s->fan->dir))
+        if (ground_id_at(t->ground, AT_FDCWD, directory, &id) < 0 || id != fan_handle_id(s->handle))
                 return NULL;
-        if (asprintf(&path, "%s/%s", str_equal(directory, "/") ? "" : directory, s->fan->name) < 0)
+        if (asprintf(&path, "%s/%s", str_equal(directory, "/") ? "" : directory, s->name) < 0)
                 return NULL;
         return path;
 }
@@ -47,7 +49,7 @@ static char *outside_path(Translator *t, const Side *s) {
 static bool is_second_half(const Record *first, const Record *rec) {
         return rec->fan.mask & FAN_BIT_RENAME && !rec->done && rec->fan.pid == first->fan.pid &&
                 rec->at_id == first->to_id && rec->to_id == first->at_id &&
-                rec->child_id != first->child_id && rec->fan.at.name && rec->fan.to.name &&
+                rec->child_id != first->child_id &&
                 str_equal(rec->fan.at.name, first->fan.to.name) &&
                 str_equal(rec->fan.to.name, first->fan.at.name);
 }
@@ -139,14 +141,14 @@ static bool replaced_unknown(Batch *b, size_t i) {
 
 /* The node of the object that was moved, under its old name. */
 static Node *moved_node(Translator *t, const Record *rec, const Side *old) {
-        Node *n = old->directory ? tree_find(t->tree, old->directory, rec->fan.at.name) : NULL;
+        Node *n = old->directory ? tree_find(t->tree, old->directory, old->name) : NULL;
 
         if (n && n->id == 0)
                 tree_set_id(t->tree, n, rec->child_id);
         return n && n->id == rec->child_id ? n : NULL;
 }
 
-static ObjectKind moved_kind(Translator *t, const Record *rec, const Node *n) {
+static ObjectKind moved_kind(Translator *t, const Record *rec, const Side *new, const Node *n) {
         GroundStat s;
 
         if (rec->fan.mask & FAN_BIT_ONDIR)
@@ -155,7 +157,7 @@ static ObjectKind moved_kind(Translator *t, const Record *rec, const Node *n) {
                 n = tree_find_object(t->tree, rec->child_id);
         if (n)
                 return (ObjectKind) n->kind;
-        return ground_stat_handle(t->ground, &rec->fan.child, &s) == 0 ? s.kind : KIND_FILE;
+        return translate_look(t, rec, new->directory, new->name, &s) == 0 ? s.kind : KIND_FILE;
 }
 
 /* Puts the object under its new name. What comes from outside, or was not known, is read. */
@@ -168,27 +170,25 @@ static int place_node(Translator *t, const Record *rec, const Side *new, Node *n
                 if (n && !n->parent)
                         n = NULL;
         }
-        if (n) {
-                r = tree_move(t->tree, n, new->directory, rec->fan.to.name);
+        if (n)
+                r = tree_move(t->tree, n, new->directory, new->name);
+        else
+                r = translate_add(t, new->directory, new->name, kind, rec->child_id, &n);
+        if (r < 0)
                 return r == -ELOOP ? 0 : r;
-        }
-        r = translate_add(t, new->directory, rec->fan.to.name, kind, rec->child_id, &n);
-        if (r < 0 || !n || kind != KIND_DIR || n->listed)
-                return r;
         /* At once: the records that follow are about directories that nobody has heard of. */
-        r = tree_walk_add(t->walk, n);
-        while (r >= 0 && !tree_walk_is_done(t->walk))
-                r = tree_walk_step(t->walk);
-        return r == -ENOMEM ? r : 0;
+        if (n && n->kind == KIND_DIR && !n->listed)
+                return translate_read_directory(t, n, NULL);
+        return 0;
 }
 
 static int rename_inside(Translator *t, const Record *rec, const Side *old, const Side *new,
                          Node *n, bool replaced) {
-        Change c = translate_change(rec, OP_RENAME, moved_kind(t, rec, n));
+        Change c = translate_change(rec, OP_RENAME, moved_kind(t, rec, new, n));
         int r;
 
-        c.from = node_path(old->directory, t->base, rec->fan.at.name);
-        c.path = node_path(new->directory, t->base, rec->fan.to.name);
+        c.from = node_path(old->directory, t->base, old->name);
+        c.path = node_path(new->directory, t->base, new->name);
         c.replaced = replaced;
         r = place_node(t, rec, new, n, c.kind);
         translate_emit(t, &c);
@@ -197,12 +197,12 @@ static int rename_inside(Translator *t, const Record *rec, const Side *old, cons
 
 static int move_in(Translator *t, const Record *rec, const Side *old, const Side *new,
                    bool replaced) {
-        Change c = translate_change(rec, OP_CREATE, moved_kind(t, rec, NULL));
+        Change c = translate_change(rec, OP_CREATE, moved_kind(t, rec, new, NULL));
         int r;
 
         c.from = outside_path(t, old);
         c.linked = !c.from; /* it was there before, under a name that cannot be known */
-        c.path = node_path(new->directory, t->base, rec->fan.to.name);
+        c.path = node_path(new->directory, t->base, new->name);
         c.replaced = replaced;
         r = place_node(t, rec, new, NULL, c.kind);
         translate_emit(t, &c);
@@ -210,9 +210,9 @@ static int move_in(Translator *t, const Record *rec, const Side *old, const Side
 }
 
 static void move_out(Translator *t, const Record *rec, const Side *old, const Side *new, Node *n) {
-        Change c = translate_change(rec, OP_DELETE, moved_kind(t, rec, n));
+        Change c = translate_change(rec, OP_DELETE, moved_kind(t, rec, new, n));
 
-        c.path = node_path(old->directory, t->base, rec->fan.at.name);
+        c.path = node_path(old->directory, t->base, old->name);
         c.to = outside_path(t, new);
         if (n)
                 tree_remove(t->tree, n);
@@ -230,67 +230,98 @@ static void move_root(Translator *t, const Record *rec, const Side *new) {
         translate_emit(t, &c);
 }
 
-/* One record; `n` is the object's node. */
-static int move_one(Translator *t, const Record *rec, Node *n, bool replaced) {
-        Side old = side_of(t, &rec->fan.at, rec->at_id), new = side_of(t, &rec->fan.to, rec->to_id);
+/* Renamed out of a directory that had no mark yet: the record has the new side only, the tree may know the old one. */
+static void find_old_side(Translator *t, const Record *rec, Side *old, Node **n) {
+        Node *known = tree_find_object(t->tree, rec->child_id);
 
+        if (old->name || !known || !known->parent || node_has_other_name(t->tree, known))
+                return;
+        *n = known;
+        old->directory = known->parent;
+        old->name = known->name;
+}
+
+typedef struct Move {
+        Side old, new;
+        Node *node;   /* of the object, NULL when the tree does not have it */
+        Node *target; /* what has the new name, NULL when it is free */
+} Move;
+
+static Move move_of(Translator *t, const Record *rec) {
+        Move m = {.old = side_of(t, &rec->fan.at, rec->at_id),
+                  .new = side_of(t, &rec->fan.to, rec->to_id)};
+
+        m.node = moved_node(t, rec, &m.old);
+        if (t->by_directories && !m.old.directory)
+                find_old_side(t, rec, &m.old, &m.node);
+        if (m.new.directory)
+                m.target = tree_find(t->tree, m.new.directory, m.new.name);
+        if (m.target &&
+            (m.target == m.node || (m.target->id == rec->child_id && m.target->id != 0)))
+                m.target = NULL;
+        return m;
+}
+
+static int move_one(Translator *t, const Record *rec, const Move *m, bool replaced) {
         translate_settle_object(t, rec->child_id);
-        if (old.directory && new.directory)
-                return rename_inside(t, rec, &old, &new, n, replaced);
-        if (new.directory)
-                return move_in(t, rec, &old, &new, replaced);
-        if (old.directory)
-                move_out(t, rec, &old, &new, n);
+        if (m->old.directory && m->new.directory)
+                return rename_inside(t, rec, &m->old, &m->new, m->node, replaced);
+        if (m->new.directory)
+                return move_in(t, rec, &m->old, &m->new, replaced);
+        if (m->old.directory)
+                move_out(t, rec, &m->old, &m->new, m->node);
         else if (rec->child_id == tree_root(t->tree)->id)
-                move_root(t, rec, &new);
+                move_root(t, rec, &m->new);
         return 0;
 }
 
+static int exchange_one(Translator *t, const Record *rec) {
+        Move m = move_of(t, rec);
+
+        return move_one(t, rec, &m, /* replaced= */ false);
+}
+
 /* Both objects get the other's name; none is lost. */
-static int exchange(Translator *t, Batch *b, size_t first, size_t second, Node *a, Node *z) {
+static int exchange(Translator *t, Batch *b, size_t first, size_t second, const Move *m) {
         int r;
 
         b->records[second].done = true;
         /* what tells it from there and back (common/net.h) */
         b->records[second].at = b->records[first].at;
-        /* The tree must not remove what is in the way: it changes places first, or leaves first when the other comes from
-         * outside. */
-        if (!a) {
-                r = move_one(t, &b->records[second], z, /* replaced= */ false);
-                return r < 0 ? r : move_one(t, &b->records[first], a, /* replaced= */ false);
+        /* The tree must not remove what is in the way: it leaves first when the other comes from outside. */
+        if (!m->node) {
+                r = exchange_one(t, &b->records[second]);
+                return r < 0 ? r : exchange_one(t, &b->records[first]);
         }
-        r = tree_exchange(t->tree, a, z);
+        /* Else they change places first; both records find that done. */
+        Move back = {.old = m->new, .new = m->old, .node = m->target};
+
+        r = tree_exchange(t->tree, m->node, m->target);
         if (r < 0)
-                return r;
-        r = move_one(t, &b->records[first], a, /* replaced= */ false);
-        return r < 0 ? r : move_one(t, &b->records[second], z, /* replaced= */ false);
+                return r == -ELOOP ? 0 : r;
+        r = move_one(t, &b->records[first], m, /* replaced= */ false);
+        return r < 0 ? r : move_one(t, &b->records[second], &back, /* replaced= */ false);
 }
 
 int translate_rename(Translator *t, Batch *b, size_t i) {
-        const Record *rec = &b->records[i];
-        Node *n, *target = NULL;
-        Side old, new;
-        bool replaced = false;
+        Move m = move_of(t, &b->records[i]);
+        bool replaced = m.target != NULL;
         size_t second;
 
-        if (!rec->fan.at.name || !rec->fan.to.name)
-                return 0;
-        old = side_of(t, &rec->fan.at, rec->at_id);
-        new = side_of(t, &rec->fan.to, rec->to_id);
-        n = moved_node(t, rec, &old);
-        if (new.directory)
-                target = tree_find(t->tree, new.directory, rec->fan.to.name);
-        if (target && (target == n || (target->id == rec->child_id && target->id)))
-                target = NULL;
-        if (target) {
-                second = look_for_exchange(t, b, i, old.directory, target);
-                if (second > 0)
-                        return exchange(t, b, i, second, n, target);
-                translate_settle_object(t, target->id);
-        }
-        if (!target && new.directory && tree_is_partial(t->tree))
-                replaced = replaced_unknown(b, i);
         if (b->records[i].fan.mask & FAN_BIT_ONDIR)
                 translate_forget_outside(t);
-        return move_one(t, &b->records[i], n, target || replaced);
+        if (m.target) {
+                second = look_for_exchange(t, b, i, m.old.directory, m.target);
+                /* The names lie in the buffer, which stays; the handles in the records, which move. */
+                m.old.handle = &b->records[i].fan.at.dir;
+                m.new.handle = &b->records[i].fan.to.dir;
+                if (second > 0)
+                        return exchange(t, b, i, second, &m);
+                translate_settle_object(t, m.target->id);
+        } else if (m.new.directory && tree_is_partial(t->tree)) {
+                replaced = replaced_unknown(b, i);
+                m.old.handle = &b->records[i].fan.at.dir;
+                m.new.handle = &b->records[i].fan.to.dir;
+        }
+        return move_one(t, &b->records[i], &m, replaced);
 }

@@ -7,15 +7,20 @@
 #define TRIES_MAX 4
 
 typedef struct Pending {
-        uint64_t id;
+        uint64_t id, tag;
         unsigned tries;
 } Pending;
+
+typedef struct Queue {
+        Pending *items; /* [head, n) wait */
+        size_t head, n, allocated;
+} Queue;
 
 struct TreeWalk {
         Tree *tree;
         Ground *ground;
-        Pending *queue; /* [head, n) wait */
-        size_t head, n, allocated;
+        Queue now, later; /* to be read; to be tried again in the next round */
+        uint64_t tag;     /* of the directory that is being read */
         size_t failed;
         tree_walk_enter_t enter;
         tree_walk_found_t found;
@@ -34,8 +39,10 @@ int tree_walk_new(Tree *t, Ground *g, TreeWalk **ret) {
 }
 
 TreeWalk *tree_walk_free(TreeWalk *w) {
-        if (w)
-                free(w->queue);
+        if (!w)
+                return NULL;
+        free(w->now.items);
+        free(w->later.items);
         free(w);
         return NULL;
 }
@@ -46,35 +53,35 @@ void tree_walk_on(TreeWalk *w, tree_walk_enter_t enter, tree_walk_found_t found,
         w->userdata = userdata;
 }
 
-static int queue_push(TreeWalk *w, Pending p) {
+static int queue_push(Queue *q, Pending p) {
         Pending *bigger;
         size_t k;
 
-        if (w->head == w->n)
-                w->head = w->n = 0;
-        if (w->head > 0 && w->n == w->allocated && w->head >= w->allocated / 2) {
-                memmove(w->queue, w->queue + w->head, (w->n - w->head) * sizeof(Pending));
-                w->n -= w->head;
-                w->head = 0;
+        if (q->head == q->n)
+                q->head = q->n = 0;
+        if (q->head > 0 && q->n == q->allocated && q->head >= q->allocated / 2) {
+                memmove(q->items, q->items + q->head, (q->n - q->head) * sizeof(Pending));
+                q->n -= q->head;
+                q->head = 0;
         }
-        if (w->n == w->allocated) {
-                k = w->allocated ? w->allocated * 2 : 64;
-                bigger = reallocarray(w->queue, k, sizeof(Pending));
+        if (q->n == q->allocated) {
+                k = q->allocated ? q->allocated * 2 : 64;
+                bigger = reallocarray(q->items, k, sizeof(Pending));
                 if (!bigger)
                         return -ENOMEM;
-                w->queue = bigger;
-                w->allocated = k;
+                q->items = bigger;
+                q->allocated = k;
         }
-        w->queue[w->n++] = p;
+        q->items[q->n++] = p;
         return 0;
 }
 
-int tree_walk_add(TreeWalk *w, const Node *directory) {
-        return queue_push(w, (Pending){.id = directory->id});
+int tree_walk_add(TreeWalk *w, const Node *directory, uint64_t tag) {
+        return queue_push(&w->now, (Pending){.id = directory->id, .tag = tag});
 }
 
 bool tree_walk_is_done(const TreeWalk *w) {
-        return w->head == w->n;
+        return w->now.head == w->now.n && w->later.head == w->later.n;
 }
 
 size_t tree_walk_failed(const TreeWalk *w) {
@@ -119,7 +126,7 @@ static int take_name(Tree *t, const Ground *g, Node *directory, int fd, const ch
         Found found = {.stat = ret_stat};
         int r;
 
-        r = ground_stat_at(g, fd, name, /* with_id= */ true, ret_stat);
+        r = ground_stat_at(g, fd, name, GROUND_ID | GROUND_CACHED, ret_stat);
         if (r == -ENOENT || r == -ESTALE)
                 return 0;
         if (r < 0)
@@ -155,6 +162,7 @@ static int read_entry(TreeWalk *w, Node *directory, int fd, const char *name) {
         n = found.node;
         n->seen = true;
         n->fresh = found.fresh;
+        found.tag = w->tag;
         if (w->found)
                 w->found(w->userdata, &found);
         node_learn(w->tree, n, &s);
@@ -163,7 +171,7 @@ static int read_entry(TreeWalk *w, Node *directory, int fd, const char *name) {
                 tree_set_lacks_directories(w->tree, true);
                 return 0;
         }
-        return n->kind == KIND_DIR && !n->listed ? tree_walk_add(w, n) : 0;
+        return n->kind == KIND_DIR && !n->listed ? tree_walk_add(w, n, w->tag) : 0;
 }
 
 int tree_walk_names(TreeWalk *w, const char *const *names) {
@@ -205,15 +213,11 @@ static int read_directory(TreeWalk *w, Node *directory, int fd) {
         return r;
 }
 
-int tree_walk_step(TreeWalk *w) {
+static int read_pending(TreeWalk *w, Pending p) {
         _cleanup_close_ int fd = -1;
         Node *directory;
-        Pending p;
         int r;
 
-        if (w->head == w->n)
-                return 0;
-        p = w->queue[w->head++];
         directory = tree_find_object(w->tree, p.id);
         if (!directory || directory->kind != KIND_DIR || directory->listed)
                 return 0;
@@ -221,11 +225,10 @@ int tree_walk_step(TreeWalk *w) {
         if (fd == -ENOENT || fd == -ESTALE || fd == -ENOTDIR) {
                 if (!directory->parent)
                         return fd;
-                if (++p.tries < TRIES_MAX)
-                        return queue_push(w, p);
-                /* Gone; the event that says so comes, or came before the mark did. */
-                return 0;
+                /* Moved or gone; the event that says so waits, or came before the mark did. */
+                return ++p.tries < TRIES_MAX ? queue_push(&w->later, p) : 0;
         }
+        w->tag = p.tag;
         r = fd;
         if (fd >= 0 && w->enter)
                 r = w->enter(w->userdata, directory, fd);
@@ -238,4 +241,30 @@ int tree_walk_step(TreeWalk *w) {
                 tree_set_lacks_directories(w->tree, true);
         }
         return 0;
+}
+
+static void next_round(TreeWalk *w) {
+        Queue empty = w->now;
+
+        w->now = w->later;
+        w->later = empty;
+        w->later.head = w->later.n = 0;
+}
+
+int tree_walk_step(TreeWalk *w) {
+        if (w->now.head == w->now.n)
+                next_round(w);
+        if (w->now.head == w->now.n)
+                return 0;
+        return read_pending(w, w->now.items[w->now.head++]);
+}
+
+int tree_walk_round(TreeWalk *w) {
+        int r = 0;
+
+        if (w->now.head == w->now.n)
+                next_round(w);
+        while (w->now.head < w->now.n && r >= 0)
+                r = read_pending(w, w->now.items[w->now.head++]);
+        return r;
 }

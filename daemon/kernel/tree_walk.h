@@ -17,6 +17,7 @@ typedef struct Found {
         Node *node;
         const GroundStat *stat;
         bool fresh; /* was not in the tree */
+        uint64_t tag; /* of the directory that led here */
         const char *
                 moved_from; /* a directory that the tree had elsewhere, under this path below the root; else NULL */
 } Found;
@@ -29,14 +30,16 @@ TreeWalk *tree_walk_free(TreeWalk *w);
 DEFINE_CLEANUP(TreeWalk *, tree_walk_free)
 void tree_walk_on(TreeWalk *w, tree_walk_enter_t enter, tree_walk_found_t found, void *userdata);
 
-/* Has this directory, and all below it, read later. */
-int tree_walk_add(TreeWalk *w, const Node *directory);
+/* Has this directory, and all below it, read later. The tag is the caller's, what is found below has it as well. */
+int tree_walk_add(TreeWalk *w, const Node *directory, uint64_t tag);
 bool tree_walk_is_done(const TreeWalk *w);
 /*
  * Reads one directory. A directory that cannot be opened under the path that the tree has is tried again later, when the
  * events that wait have been worked on: it may have been moved. Returns 0, or what the root or the memory failed with.
  */
 int tree_walk_step(TreeWalk *w);
+/* Reads all that waits, and what is found below, but tries nothing twice. */
+int tree_walk_round(TreeWalk *w);
 /* How many directories could not be read, for good. */
 size_t tree_walk_failed(const TreeWalk *w);
 
