@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <stdio.h>
 
 #include "common/name_tree.h"
 #include "common/net.h"
@@ -389,4 +390,115 @@ int net_lists(Net *n, const NetLists **ret) {
                 return r;
         *ret = &n->list.lists;
         return 0;
+}
+
+/* "/a/b" of a name below `root`, into a buffer of NET_PATH_MAX from its end. NULL: too long. */
+static char *write_path(const Name *name, const Name *root, char *buffer) {
+        char *at = buffer + NET_PATH_MAX - 1;
+
+        *at = 0;
+        for (; name && name != root; name = name->key.parent) {
+                if ((size_t) (at - buffer) < name->key.length + 1)
+                        return NULL;
+                at -= name->key.length;
+                memcpy(at, name->key.text, name->key.length);
+                *--at = '/';
+        }
+        return name ? at : NULL;
+}
+
+/* A name of now that is known to have an object: its origin, or NULL. */
+static const Name *find_present(const Net *n, const char *path) {
+        const char *text;
+        const Name *name = n->now;
+        size_t length;
+
+        while (name && path_next_part(&path, &text, &length))
+                name = name_tree_find(&n->names, name, text, length);
+        return name && name->present ? name : NULL;
+}
+
+int net_origin(const Net *n, const char *path, char **ret) {
+        _cleanup_free_ char *buffer = malloc(NET_PATH_MAX);
+        const Name *present = find_present(n, path), *origin, *next;
+        Spot spot = find_spot(n, path);
+        const char *rest = present ? "" : spot.below, *at, *text, *start;
+        size_t length;
+
+        if (!buffer)
+                return -ENOMEM;
+        origin = present ? present->origin : spot.above->origin;
+        for (at = rest; origin && path_next_part(&at, &text, &length); origin = next, rest = at) {
+                next = name_tree_find(&n->names, origin, text, length);
+                if (!next)
+                        break;
+                if (next->fate != FATE_UNKNOWN)
+                        origin = next = NULL;
+        }
+        rest += strspn(rest, "/");
+        start = origin ? write_path(origin, n->start, buffer) : NULL;
+        if (!start) {
+                *ret = NULL;
+                return 0;
+        }
+        return asprintf(ret, "%s%s%s", start, *rest ? "/" : "", rest) < 0 ? -ENOMEM : 0;
+}
+
+typedef struct Paths {
+        char *start, *now; /* buffers */
+} Paths;
+
+static void paths_done(Paths *p) {
+        free(p->start);
+        free(p->now);
+}
+
+static int tell_present(Net *n, const Paths *p, int (*f)(const NetObject *, void *),
+                        void *userdata) {
+        int r = 0;
+
+        for (const Name *name = name_next(n->now, n->now); name && r == 0;
+             name = name_next(n->now, name)) {
+                NetObject o = {.is_dir = name->is_dir,
+                               .dirty = name->dirty,
+                               .foreign = name->foreign};
+
+                if (!name->present)
+                        continue;
+                o.now = write_path(name, n->now, p->now);
+                o.start = name->origin ? write_path(name->origin, n->start, p->start) : NULL;
+                if (o.now && (o.start || !name->origin))
+                        r = f(&o, userdata);
+        }
+        return r;
+}
+
+static int tell_lost(Net *n, const Paths *p, int (*f)(const NetObject *, void *), void *userdata) {
+        int r = 0;
+
+        for (const Name *name = name_next(n->start, n->start); name && r == 0;
+             name = name_next(n->start, name)) {
+                NetObject o = {.is_dir = name->is_dir,
+                               .gone_out = name->gone_out,
+                               .covered = name->fate == FATE_COVERED};
+
+                if (name->fate != FATE_LOST && name->fate != FATE_COVERED)
+                        continue;
+                o.start = write_path(name, n->start, p->start);
+                if (o.start)
+                        r = f(&o, userdata);
+        }
+        return r;
+}
+
+int net_objects(Net *n, int (*f)(const NetObject *o, void *userdata), void *userdata) {
+        _cleanup_(paths_done)
+                Paths p = {.start = malloc(NET_PATH_MAX), .now = malloc(NET_PATH_MAX)};
+        int r;
+
+        if (!p.start || !p.now)
+                return -ENOMEM;
+        settle_displaced(n);
+        r = tell_present(n, &p, f, userdata);
+        return r != 0 ? r : tell_lost(n, &p, f, userdata);
 }

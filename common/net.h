@@ -49,4 +49,23 @@ int net_apply(Net *n, const Operation *o);
  * applied counts as a rename that replaced its target. */
 int net_lists(Net *n, const NetLists **ret);
 
+/* The path that the object which is at `path` now had at the start; NULL in *ret: it was made by the session, or nothing is there.
+ * The caller frees. Ask before the operation is applied. */
+int net_origin(const Net *n, const char *path, char **ret);
+
+/* One object that operations have told of; the paths are borrowed for the call. */
+typedef struct NetObject {
+        const char *start; /* NULL: made by the session */
+        const char *now;   /* NULL: lost */
+        bool is_dir;
+        bool dirty;    /* content changed; of an object that is there now */
+        bool foreign;  /* neither of the start nor made by the session */
+        bool gone_out; /* lost by a move out of the watch */
+        bool covered;  /* lost with the directory that it was in, which was moved out as a whole */
+} NetObject;
+
+/* First what is there now, then what was lost; directories before what is in them. What is too deep (NET_PATH_MAX) is left out. Stops
+ * when `f` gives anything but 0, and returns that. */
+int net_objects(Net *n, int (*f)(const NetObject *o, void *userdata), void *userdata);
+
 #endif

@@ -37,10 +37,10 @@ typedef struct KeepRequest {
         CopyCancel cancel;
 } KeepRequest;
 
-/* The directory of the object (metadata) is kept with it, whatever `what` is. Rows that lack their content say why in `reason`; a tree
- * that is too large is kept as far as it goes, with one row for the path whose reason says so, and *ret_complete false.
- * -ENOENT: there is nothing at the path, so nothing is lost (the directory is kept all the same). -ENOSPC: the state folder is full or
- * bytes_max is used up; nothing has been kept. -ECANCELED. */
+/* The directory of the object (metadata) is kept with it, whatever `what` is. Rows that lack their content say why in `reason`. Nothing
+ * at the path is no error: the list then has only the directory; -ENOENT: that is not there either. -ENOSPC: the state folder is
+ * full or bytes_max is used up, and nothing has been kept; a tree is then kept as far as it goes, and *ret_complete is false, as it is
+ * when there are more entries, mount points or levels than are taken. -ECANCELED. */
 int keep_object(const KeepRequest *q, KeptList *ret, bool *ret_complete);
 /* How large a tree is, up to these limits: -E2BIG beyond. To decide whether a snapshot is worth while. */
 int keep_measure(const char *path, uint64_t bytes_max, size_t entries_max, CopyCancel cancel,

@@ -28,13 +28,15 @@ int store_list_quarantined(Store *s, const char *session, uid_t uid, Quarantined
 int store_get_quarantined(Store *s, const char *item, Quarantined *ret); /* -ENOENT */
 int store_remove_quarantined(Store *s, const char *item);
 
-/* Files; worker thread. */
+/* Files; worker thread. `root` is the path of the watch (spot.h), or NULL. */
 /* Moves the object (a directory with all that is in it) to the item's place: a rename where that is the same filesystem, else a
- * copy that is compared before the original is removed. When the item is there already and the object is not: 0. */
-int quarantine_move(const char *state_dir, const char *session, const char *item, const char *path,
-                    CopyCancel cancel, uint64_t *ret_bytes);
+ * copy that is compared before the original is removed. When the item is there already (the last run got so far): 0, and whatever is at
+ * the path now stays. */
+int quarantine_move(const char *state_dir, const char *session, const char *item, const char *root,
+                    const char *path, CopyCancel cancel, uint64_t *ret_bytes);
 /* Back to q->path; -EEXIST when something is there now, -ENOENT when its directory is gone. */
-int quarantine_restore(const char *state_dir, const Quarantined *q, CopyCancel cancel);
+int quarantine_restore(const char *state_dir, const char *root, const Quarantined *q,
+                       CopyCancel cancel);
 int quarantine_purge(const char *state_dir, const Quarantined *q);
 
 #endif
