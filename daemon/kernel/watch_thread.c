@@ -30,6 +30,7 @@ typedef struct WatchThread {
         bool wanted; /* to be armed */
         bool was_mount; /* the path was a mount point: without its mount it is not the thing to watch */
         int appear_fd; /* while waiting */
+        usec_t waiting_since; /* wanted, and there is nothing to arm */
         bool more;     /* read without polling first */
         Sync *syncs;
         size_t n_syncs;
@@ -135,7 +136,13 @@ static void arm(WatchThread *t) {
         }
         if (r < 0) {
                 explain_failure(t, r);
+                if (t->status.state == WATCHER_WAITING && t->waiting_since == 0)
+                        t->waiting_since = clock_usec();
         } else {
+                /* it came, and what was done to it until now nobody has seen */
+                if (t->waiting_since > 0)
+                        put_loss(t, "not-watched", t->waiting_since);
+                t->waiting_since = 0;
                 t->appear_fd = safe_close(t->appear_fd);
                 t->status.state = WATCHER_ARMED;
                 t->was_mount = lookout_is_mount(t->lookout);
@@ -146,6 +153,7 @@ static void arm(WatchThread *t) {
 
 static void disarm(WatchThread *t) {
         drop(t);
+        t->waiting_since = 0;
         t->status.state = WATCHER_IDLE;
         t->status.directories = t->status.files = 0;
         put_state(t);

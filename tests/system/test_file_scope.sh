@@ -48,9 +48,16 @@ c = sqlite3.connect(sys.argv[1]); c.execute("insert into t values(2)"); c.commit
     status 120 mw run -- rm "$DB"
     session_over last
     has_op last 'delete library.db'
-    status 120 mw run -- sh -c 'echo x >"$1"' x "$DB"
+    note "removed and made again by one session; and one that makes it where nothing is"
+    touch "$DB"
+    status 120 mw run -- sh -c 'rm "$1"; echo x >"$1"; echo y >>"$1"; rm "$1"' x "$DB"
     session_over last
+    has_op last 'delete library.db'
     has_op last 'create library.db'
+    # a path that is missing has no place to put a mark: what is done to it until it is seen to come is stated
+    mw run --fail-on never -- bash -c 'echo x >"$1"; while ! mountwatch watch list --json | grep -q "\"armed\""; do sleep 0.02; done' x "$DB" 2>/dev/null
+    session_over last
+    report last operations | grep -q 'create library.db' || field last session.losses | grep -q not-watched || fail "neither seen nor stated"
     daemon_stop || fail stop
     umount "$MNT" || fail "the mount is held"
     rm -rf "$STATE"

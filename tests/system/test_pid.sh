@@ -7,13 +7,21 @@ daemon_start
 mkfifo "$TOP/a" "$TOP/b" "$TOP/c" "$TOP/up"
 
 # a root with a child, a grandchild, and threads of its own
-bash -c '
-    bash -c "
-        (echo g >\"$4\"; read x <\"$3\"; touch \"$1/grandchild\") &
-        echo c >\"$4\"; read x <\"$2\"; touch \"$1/child\"; wait" c "$1" "$3" "$4" "$5" &
-    echo r >"$5"; read x <"$2"; touch "$1/root"; (touch "$1/new child"); wait' x "$WATCHED" "$TOP/a" "$TOP/b" "$TOP/c" "$TOP/up" &
-root=$!
+cat >"$TOP/tree.sh" <<'SH'
+case $1 in
+root)
+    bash "$0" child "$2" "$3" &
+    echo root >"$3/up"; read -r _ <"$3/a"; touch "$2/root"; (touch "$2/new child"); wait ;;
+child)
+    bash "$0" grandchild "$2" "$3" &
+    echo child >"$3/up"; read -r _ <"$3/b"; touch "$2/child"; wait ;;
+grandchild)
+    echo grandchild >"$3/up"; read -r _ <"$3/c"; touch "$2/grandchild" ;;
+esac
+SH
 exec 9<>"$TOP/up"
+bash "$TOP/tree.sh" root "$WATCHED" "$TOP" &
+root=$!
 for _ in 1 2 3; do read -r _ <&9; done
 exec 9>&-
 
