@@ -136,17 +136,28 @@ int translate_add(Translator *t, Node *directory, const char *name, ObjectKind k
 
 int translate_look(Translator *t, const Record *rec, const Node *directory, const char *name,
                    GroundStat *ret) {
-        _cleanup_close_ int fd = -1;
-        int r;
+        int r = ground_stat_handle(t->ground, &rec->fan.child, ret);
 
-        r = ground_stat_handle(t->ground, &rec->fan.child, ret);
         if (r != -EOPNOTSUPP || !directory)
                 return r;
-        fd = ground_open_node(t->ground, directory);
+        return translate_look_at_name(t, rec, directory, name, ret);
+}
+
+int translate_look_at_name(Translator *t, const Record *rec, const Node *directory,
+                           const char *name, GroundStat *ret) {
+        _cleanup_close_ int fd = ground_open_node(t->ground, directory);
+        GroundStat s;
+        int r;
+
         if (fd < 0)
                 return fd;
-        r = ground_stat_at(t->ground, fd, name, GROUND_ID, ret);
-        return r == 0 && ret->id != rec->child_id ? -ESTALE : r;
+        r = ground_stat_at(t->ground, fd, name, GROUND_ID, &s);
+        if (r < 0)
+                return r;
+        if (s.id != rec->child_id)
+                return -ESTALE;
+        *ret = s;
+        return 0;
 }
 
 /* FAN_ONDIR tells directories. A write to it, in this record or soon after, tells a regular file without a look. */

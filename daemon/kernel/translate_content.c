@@ -178,7 +178,7 @@ static int announce(Translator *t, const Record *rec, Node *directory, Node **re
         int r;
 
         *ret = NULL;
-        if (translate_look(t, rec, directory, rec->fan.at.name, &s) < 0)
+        if (translate_look_at_name(t, rec, directory, rec->fan.at.name, &s) < 0)
                 return 0;
         r = translate_add(t, directory, rec->fan.at.name, s.kind, rec->child_id, ret);
         if (r < 0 || !*ret)

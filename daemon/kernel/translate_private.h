@@ -53,6 +53,9 @@ void translate_forget_outside(Translator *t);
 /* The object of a record as it is now, by its handle or, where that cannot be opened, by this name. */
 int translate_look(Translator *t, const Record *rec, const Node *directory, const char *name,
                    GroundStat *ret);
+/* -ENOENT, -ESTALE: the object does not have this name now. */
+int translate_look_at_name(Translator *t, const Record *rec, const Node *directory,
+                           const char *name, GroundStat *ret);
 /* Puts a name in; *ret is NULL when the tree is full. */
 int translate_add(Translator *t, Node *directory, const char *name, ObjectKind kind, uint64_t id,
                   Node **ret);
