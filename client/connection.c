@@ -256,7 +256,7 @@ char *connection_explain(const char *socket_path, int error) {
         case ECONNRESET:
                 r = asprintf(
                         &text,
-                        "the daemon on '%s' closed the connection before it answered. 'journalctl -u "
+                        "the daemon on '%s' closed the connection in the middle. 'journalctl -u "
                         "mountwatch' says why",
                         socket_path);
                 break;

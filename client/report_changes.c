@@ -240,6 +240,10 @@ static char *process_to_text(const Terminal *t, const ProcessInfo *p, unsigned c
         return text ? text_shorten_end(text, columns, terminal_ellipsis(t)) : NULL;
 }
 
+static bool is_known(const ProcessInfo *p) {
+        return p->exe || (p->cmdline && p->cmdline[0]);
+}
+
 static int put_process(FILE *f, const Terminal *t, const ProcessInfo *p, unsigned columns) {
         _cleanup_free_ char *text = process_to_text(t, p, columns);
 
@@ -259,6 +263,9 @@ char *chain_to_text(const Terminal *t, ProcessSource processes, int64_t id, pid_
 
         if (!f)
                 return NULL;
+        /* of what was there before the daemon looked, the number is all that is known: no help to anybody */
+        while (n > 0 && !is_known(chain[n - 1]))
+                n--;
         for (size_t i = n; r >= 0 && i > 0; i--) {
                 r = put_process(f, t, chain[i - 1], columns);
                 fprintf(f, " %s ", terminal_chevron(t));

@@ -55,7 +55,7 @@ static int compare_rows(const void *a, const void *b) {
               : compare_directory(x->path, directory_length(x->path), y->path,
                                   directory_length(y->path));
         c = c ? c : (int) operation_weight(x) - (int) operation_weight(y);
-        c = c ? c : strcmp(x->path, y->path);
+        c = c ? c : strverscmp(x->path, y->path); /* f2 before f10 */
         c = c ? c : compare_text(x->from, y->from);
         c = c ? c : (int) x->action - (int) y->action;
         c = c ? c : (x->first > y->first) - (x->first < y->first);

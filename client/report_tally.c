@@ -5,7 +5,7 @@
 
 /* What happened to one path, over all its rows. */
 typedef struct Fate {
-        bool changed, deleted, refused, allowed;
+        bool changed, deleted, replaced, refused, allowed;
 } Fate;
 
 static int by_path(const void *a, const void *b) {
@@ -19,7 +19,8 @@ static void add_row(Fate *fate, const Operation *op) {
                 fate->refused = true;
         else if (op->violation) {
                 fate->changed = true;
-                fate->deleted |= operation_is_deletion(op);
+                fate->deleted |= op->op == OP_DELETE;
+                fate->replaced |= op->replaced;
         } else
                 fate->allowed = true;
 }
@@ -28,6 +29,7 @@ static void add_fate(Tally *t, const Fate *fate) {
         if (fate->changed) {
                 t->changed++;
                 t->deleted += fate->deleted;
+                t->replaced += fate->replaced && !fate->deleted;
         } else if (fate->refused)
                 t->refused++;
         else if (fate->allowed)

@@ -7,19 +7,16 @@
 
 typedef struct Tally {
         /* paths, each counted once however often it was changed */
-        size_t changed; /* by violations */
-        size_t deleted; /* of those: removed, or destroyed by a rename over them */
-        size_t refused; /* only tried */
-        size_t allowed; /* changed without any violation */
+        size_t changed;  /* by violations */
+        size_t deleted;  /* of those: removed */
+        size_t replaced; /* of those: destroyed by a rename over them, and not removed as well */
+        size_t refused;  /* only tried */
+        size_t allowed;  /* changed without any violation */
         /* watches with a violation, refused ones included */
         size_t n_watches;
         const char *watch; /* the first of them; borrowed from the report */
 } Tally;
 
 int tally_report(const Report *report, Tally *ret);
-
-static inline bool operation_is_deletion(const Operation *op) {
-        return op->op == OP_DELETE || op->replaced;
-}
 
 #endif

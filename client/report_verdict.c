@@ -42,23 +42,34 @@ static int put_watches(FILE *f, const ReportModel *m, const Tally *tally) {
         return 0;
 }
 
-static int put_dirty(FILE *f, const ReportModel *m, const Tally *tally) {
-        size_t n = tally->changed > 0 ? tally->changed : tally->refused;
-
-        put_subject(f, &m->session);
-        fprintf(f, " %s %zu %s on ", tally->changed > 0 ? "changed" : "tried to change", n,
-                plural(n, "path", "paths"));
-        if (put_watches(f, m, tally) < 0)
-                return -1;
-        if (tally->changed == 0)
-                fprintf(f, ", and was refused");
-        else if (tally->deleted == tally->changed && tally->deleted > 1)
-                fputs(", all of them deleted", f);
-        else if (tally->deleted > 0)
+/* How grave the changes are, unless the verb has said it. */
+static void put_gravity(FILE *f, const Tally *tally) {
+        if (tally->deleted > 0 && tally->deleted < tally->changed)
                 fprintf(f, ", %zu of them deleted", tally->deleted);
-        if (tally->changed > 0 && tally->refused > 0)
+        if (tally->replaced > 0)
+                fprintf(f, ", %zu%s replaced", tally->replaced,
+                        tally->deleted > 0 ? "" : " of them");
+        if (tally->refused > 0)
                 fprintf(f, "; %zu more %s refused", tally->refused,
                         plural(tally->refused, "was", "were"));
+}
+
+static int put_dirty(FILE *f, const ReportModel *m, const Tally *tally) {
+        bool changed = tally->changed > 0;
+        size_t n = changed ? tally->changed : tally->refused;
+
+        put_subject(f, &m->session);
+        fprintf(f, " %s %zu %s on ",
+                !changed                                   ? "tried to change"
+                        : tally->deleted == tally->changed ? "deleted"
+                                                           : "changed",
+                n, plural(n, "path", "paths"));
+        if (put_watches(f, m, tally) < 0)
+                return -1;
+        if (changed)
+                put_gravity(f, tally);
+        else
+                fputs(", and was refused", f);
         return 0;
 }
 

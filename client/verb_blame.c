@@ -38,24 +38,34 @@ static int read_operation(json_object *reply, size_t i, Operation *ret) {
         return r < 0 ? r : operation_from_json(json_object_array_get_idx(operations, i), ret);
 }
 
+/* The chain of a process, when there is more to it than the process. */
+static int print_chain(const Terminal *t, ProcessSource processes, int64_t id) {
+        const ProcessInfo *p = process_source_find(processes, id);
+        _cleanup_free_ char *chain = NULL, *alone = NULL;
+
+        if (!p)
+                return 0;
+        chain = chain_to_text(t, processes, id, /* root_pid= */ 0, CHAIN_COLUMNS);
+        alone = chain_to_text(t, processes, id, p->pid, CHAIN_COLUMNS);
+        if (!chain || !alone)
+                return -ENOMEM;
+        if (!str_equal(chain, alone))
+                fprintf(t->file, "    %s\n", chain);
+        return 0;
+}
+
 static int print_text(json_object *reply, ProcessSource processes) {
         Terminal t;
 
         terminal_init(&t, stdout);
         for (size_t i = 0; i < count(reply); i++) {
                 _cleanup_(operation_done) Operation op = {};
-                _cleanup_free_ char *chain = NULL;
                 int r = read_operation(reply, i, &op);
 
                 r = r < 0 ? r : operation_line_print(&t, &op, processes);
+                r = r < 0 ? r : print_chain(&t, processes, op.process_id);
                 if (r < 0)
                         return r;
-                chain = chain_to_text(&t, processes, op.process_id, /* root_pid= */ 0,
-                                      CHAIN_COLUMNS);
-                if (!chain)
-                        return -ENOMEM;
-                if (process_source_find(processes, op.process_id))
-                        printf("    %s\n", chain);
         }
         return 0;
 }
