@@ -10,30 +10,9 @@
 #define MOUNTWATCH_KERNEL_GUARD_H
 
 #include "daemon/kernel/gate.h"
+#include "daemon/kernel/watch_site.h"
 
 typedef struct Guard Guard;
-
-/* Where the watches are, for a guard or hold thread that must find out whether an object lies in one: by device and by path
- * within the filesystem, so that bind mounts, chroots and other mount namespaces do not matter. Immutable, refcounted. */
-typedef struct WatchSite {
-        char name[65];
-        char *path;  /* as configured */
-        dev_t dev;   /* st_dev of the watch root */
-        char *inner; /* path of the watch root within its filesystem, "/" for its top */
-        char *file;  /* file scope: name in inner; NULL otherwise */
-} WatchSite;
-
-typedef struct WatchSites {
-        unsigned n_ref; /* atomic */
-        WatchSite *sites;
-        size_t n;
-} WatchSites;
-
-WatchSites *watch_sites_ref(WatchSites *s);
-WatchSites *watch_sites_unref(WatchSites *s);
-DEFINE_CLEANUP(WatchSites *, watch_sites_unref)
-/* Adds what `path` leads to now; touches the filesystem, so only in a thread that may hang. -ENOENT: skipped. */
-int watch_sites_add(WatchSites *s, const char *name, const char *path);
 
 /* Takes listener_fd (a seccomp notification descriptor) on success and starts the thread. ledger_fd: see common/guard_ledger.h,
  * taken too; -1 for none. Takes a reference on sites. */
@@ -43,9 +22,14 @@ int guard_new(int listener_fd, int ledger_fd, WatchSites *sites, const GateHooks
 Guard *guard_free(Guard *g);
 DEFINE_CLEANUP(Guard *, guard_free)
 void guard_set_sites(Guard *g, WatchSites *sites);
-/* VERB_LET or VERB_REFUSE; 0, or -ENOENT when it has been answered (deadline, killed caller). From any thread. */
+/*
+ * VERB_LET or VERB_REFUSE; or, once the cgroup of the session has been told to freeze, VERB_FREEZE: the call is taken back
+ * unmade, the caller freezes like everyone else, and makes the call anew when it is thawed. (Without a freeze that is under way, it
+ * would see errno 512.) 0, or -ENOENT when it has been answered (deadline, killed caller). From any thread.
+ */
 int guard_answer(Guard *g, uint64_t attempt, Verb verb);
-/* How many were answered without a decision since the last call: not enforced. */
+/* How many were let since the last call because nobody could tell what they were (the caller could not be read), or because
+ * the client had to answer for a daemon that stood still. Those that were told of as `fell_back` are not among them. */
 uint64_t guard_take_lapses(Guard *g);
 
 #endif
