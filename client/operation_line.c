@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "client/chain_text.h"
 #include "client/operation_line.h"
-#include "client/report_changes.h"
 #include "client/report_groups.h"
 #include "common/path_text.h"
 
@@ -30,9 +30,7 @@ static int put_names(const Terminal *t, const Operation *op) {
 
 static int put_author(const Terminal *t, const Operation *op, ProcessSource processes) {
         const ProcessInfo *p = process_source_find(processes, op->process_id);
-        /* the pid itself as root: the process alone, without its chain */
-        _cleanup_free_ char *command =
-                chain_to_text(t, processes, op->process_id, p ? p->pid : 0, COMMAND_COLUMNS);
+        _cleanup_free_ char *command = process_to_text(t, p, COMMAND_COLUMNS);
 
         if (!command)
                 return -ENOMEM;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "client/chain_text.h"
 #include "client/report_authors.h"
 #include "client/report_changes.h"
 #include "common/path_text.h"
@@ -103,7 +104,8 @@ static int put_row(const Terminal *t, const Group *g, const char *watch_path, co
         shown = text_shorten_middle(text, columns_left(t, ROW_COLUMNS, all), terminal_ellipsis(t));
         if (!shown)
                 return -ENOMEM;
-        fprintf(t->file, "    %s%-9s%s %s%s%s%s\n",
+        /* a row that is a group of its own stands where the directories stand */
+        fprintf(t->file, "%s%s%-9s%s %s%s%s%s\n", g->n_rows > 1 ? "    " : "  ",
                 terminal_style(t, grave ? STYLE_BAD : STYLE_PLAIN), weight_to_string(weight),
                 terminal_reset(t), shown, op->kind == KIND_DIR ? "/" : "", count, row_remark(op));
         return 0;
@@ -226,57 +228,6 @@ int report_changes_write(const Terminal *t, const ReportModel *m, bool all, bool
         put_rest(t, &groups, i);
         *ret_left_out |= left_out;
         return 0;
-}
-
-static char *process_to_text(const Terminal *t, const ProcessInfo *p, unsigned columns) {
-        _cleanup_free_ char *text = NULL;
-
-        if (!p)
-                return strdup("unknown process");
-        if (p->cmdline && p->cmdline[0])
-                text = text_of_command(p->cmdline);
-        else
-                text = path_to_text(p->exe ? p->exe : "?");
-        return text ? text_shorten_end(text, columns, terminal_ellipsis(t)) : NULL;
-}
-
-static bool is_known(const ProcessInfo *p) {
-        return p->exe || (p->cmdline && p->cmdline[0]);
-}
-
-static int put_process(FILE *f, const Terminal *t, const ProcessInfo *p, unsigned columns) {
-        _cleanup_free_ char *text = process_to_text(t, p, columns);
-
-        if (!text)
-                return -ENOMEM;
-        fputs(text, f);
-        return 0;
-}
-
-char *chain_to_text(const Terminal *t, ProcessSource processes, int64_t id, pid_t root_pid,
-                    unsigned columns) {
-        const ProcessInfo *chain[PROCESS_CHAIN_MAX];
-        size_t n = process_source_ancestors(processes, id, root_pid, chain), size;
-        char *text = NULL;
-        FILE *f = open_memstream(&text, &size);
-        int r = 0;
-
-        if (!f)
-                return NULL;
-        /* of what was there before the daemon looked, the number is all that is known: no help to anybody */
-        while (n > 0 && !is_known(chain[n - 1]))
-                n--;
-        for (size_t i = n; r >= 0 && i > 0; i--) {
-                r = put_process(f, t, chain[i - 1], columns);
-                fprintf(f, " %s ", terminal_chevron(t));
-        }
-        if (r >= 0)
-                r = put_process(f, t, process_source_find(processes, id), columns);
-        if (fclose(f) != 0 || r < 0) {
-                free(text);
-                return NULL;
-        }
-        return text;
 }
 
 static int put_tests(const Terminal *t, const Author *a) {

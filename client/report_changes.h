@@ -14,11 +14,6 @@
 int report_changes_write(const Terminal *t, const ReportModel *m, bool all, bool *ret_left_out);
 int report_authors_write(const Terminal *t, const ReportModel *m, bool all, bool *ret_left_out);
 
-/* "pytest tests/ › sh -c … › rm -rf x": from the session's root to process `id`, each no wider than `columns` (0: no
- * limit). "unknown process" when there is no such. NULL: no memory. */
-char *chain_to_text(const Terminal *t, ProcessSource processes, int64_t id, pid_t root_pid,
-                    unsigned columns);
-
 /* Whether anything of this session is a violation: then the rest is only counted unless `all` is asked for. */
 bool report_has_violations(const Report *report);
 

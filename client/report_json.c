@@ -20,22 +20,15 @@ static int write_value(FILE *f, json_object *o) {
         return text ? 0 : -ENOMEM;
 }
 
-/* A member that the contract promises is there also when nothing is known: null. */
-static int add_text(json_object *o, const char *key, const char *text) {
-        if (text)
-                return json_add_text(o, key, text);
-        return json_object_object_add(o, key, NULL) < 0 ? -ENOMEM : 0;
-}
-
 static int add_time(json_object *o, const char *key, usec_t t) {
         char buffer[TIME_TEXT_MAX];
 
-        return add_text(o, key, t > 0 ? time_to_text(t, buffer) : NULL);
+        return json_add_text_or_null(o, key, t > 0 ? time_to_text(t, buffer) : NULL);
 }
 
 static int add_status(json_object *o, int status) {
         return status >= 0 ? json_add_int(o, "exitStatus", status)
-                           : add_text(o, "exitStatus", NULL);
+                           : json_add_text_or_null(o, "exitStatus", NULL);
 }
 
 static int add_user(json_object *o, const SessionView *s) {
@@ -60,17 +53,17 @@ static json_object *losses_to_json(const SessionView *s) {
 
 static json_object *session_to_json(const SessionView *s) {
         _cleanup_json_ json_object *o = json_object_new_object();
-        int r = o ? add_text(o, "id", s->id) : -ENOMEM;
+        int r = o ? json_add_text_or_null(o, "id", s->id) : -ENOMEM;
 
-        r = r < 0 ? r : add_text(o, "label", s->label);
+        r = r < 0 ? r : json_add_text_or_null(o, "label", s->label);
         r = r < 0 ? r : json_add_int(o, "uid", s->uid);
         r = r < 0 ? r : add_user(o, s);
-        r = r < 0 ? r : add_text(o, "state", session_state_to_string(s->state));
-        r = r < 0 ? r : add_text(o, "verdict", verdict_to_string(s->verdict));
+        r = r < 0 ? r : json_add_text_or_null(o, "state", session_state_to_string(s->state));
+        r = r < 0 ? r : json_add_text_or_null(o, "verdict", verdict_to_string(s->verdict));
         r = r < 0 ? r : json_add_bool(o, "complete", s->complete);
         r = r < 0 ? r : json_add(o, "losses", losses_to_json(s));
         r = r < 0 ? r : json_add(o, "command", strv_to_json(s->command));
-        r = r < 0 ? r : add_text(o, "cwd", s->cwd);
+        r = r < 0 ? r : json_add_text_or_null(o, "cwd", s->cwd);
         r = r < 0 ? r : json_add_int(o, "rootPid", s->root_pid);
         r = r < 0 ? r : add_time(o, "started", s->started);
         r = r < 0 ? r : add_time(o, "stopped", s->stopped);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
+#include "client/chain_text.h"
 #include "client/loss_text.h"
-#include "client/report_changes.h"
 #include "client/report_groups.h"
 #include "client/report_junit.h"
 #include "common/path_text.h"

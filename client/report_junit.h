@@ -6,9 +6,9 @@
 #ifndef MOUNTWATCH_CLIENT_REPORT_JUNIT_H
 #define MOUNTWATCH_CLIENT_REPORT_JUNIT_H
 
-#include "client/report_model.h"
-
 #include <stdio.h>
+
+#include "client/report_model.h"
 
 /* Errors of `f` are found by the caller with ferror(). -ENOMEM. */
 int report_junit_write(FILE *f, const ReportModel *m);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
+#include "client/chain_text.h"
 #include "client/loss_text.h"
 #include "client/report_changes.h"
 #include "client/report_groups.h"
@@ -103,12 +104,9 @@ static int put_members(const Terminal *t, const SessionView *s) {
                 terminal_reset(t));
         for (size_t i = 0; i < n; i++) {
                 const Member *member = &s->members[i];
-                _cleanup_free_ char *text = NULL, *shown = NULL;
+                _cleanup_free_ char *text = image_to_text(member->cmdline, member->exe),
+                                    *shown = NULL;
 
-                if (member->cmdline && member->cmdline[0])
-                        text = text_of_command(member->cmdline);
-                else
-                        text = path_to_text(member->exe ? member->exe : "?");
                 shown = text ? text_shorten_end(text, t->width > 40 ? t->width - 20 : 0,
                                                 terminal_ellipsis(t))
                              : NULL;

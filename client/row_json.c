@@ -4,8 +4,7 @@
 #include "client/row_json.h"
 #include "common/operation_json.h"
 
-/* A member that is always there: null when it is not known. */
-static int add_text_or_null(json_object *o, const char *key, const char *text) {
+int json_add_text_or_null(json_object *o, const char *key, const char *text) {
         if (text)
                 return json_add_text(o, key, text);
         return json_object_object_add(o, key, NULL) < 0 ? -ENOMEM : 0;
@@ -14,7 +13,7 @@ static int add_text_or_null(json_object *o, const char *key, const char *text) {
 static int add_image(json_object *o, const ProcessInfo *p) {
         int r = json_add_int(o, "pid", p->pid);
 
-        r = r < 0 ? r : add_text_or_null(o, "exe", p->exe);
+        r = r < 0 ? r : json_add_text_or_null(o, "exe", p->exe);
         return r < 0 ? r : json_add(o, "cmdline", strv_to_json(p->cmdline));
 }
 
@@ -46,7 +45,7 @@ static json_object *process_to_json(ProcessSource processes, int64_t id) {
         r = r < 0 ? r : json_add_int(o, "startTime", (int64_t) p->start_ticks);
         r = r < 0 ? r : json_add_int(o, "ppid", p->ppid);
         r = r < 0 ? r : json_add_int(o, "uid", p->uid);
-        r = r < 0 ? r : add_text_or_null(o, "cwd", p->cwd);
+        r = r < 0 ? r : json_add_text_or_null(o, "cwd", p->cwd);
         r = r < 0 ? r : json_add(o, "ancestors", ancestors_to_json(processes, id));
         return r < 0 ? NULL : TAKE_PTR(o);
 }

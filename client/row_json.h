@@ -10,4 +10,7 @@
 /* `with_session`: for streams over many sessions, keeps seq and session. NULL: no memory. */
 json_object *row_to_json(const Operation *op, ProcessSource processes, bool with_session);
 
+/* Adds a member that is always there: null when it is not known. 0 or -ENOMEM. */
+int json_add_text_or_null(json_object *o, const char *key, const char *text);
+
 #endif

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+#include "client/chain_text.h"
 #include "client/operation_line.h"
 #include "client/path_resolve.h"
-#include "client/report_changes.h"
 #include "client/report_model.h"
 #include "client/row_json.h"
 #include "client/verb.h"
@@ -46,7 +46,7 @@ static int print_chain(const Terminal *t, ProcessSource processes, int64_t id) {
         if (!p)
                 return 0;
         chain = chain_to_text(t, processes, id, /* root_pid= */ 0, CHAIN_COLUMNS);
-        alone = chain_to_text(t, processes, id, p->pid, CHAIN_COLUMNS);
+        alone = process_to_text(t, p, CHAIN_COLUMNS);
         if (!chain || !alone)
                 return -ENOMEM;
         if (!str_equal(chain, alone))

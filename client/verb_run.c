@@ -25,6 +25,7 @@ typedef struct Run {
         Launch launch;
         SessionView session; /* as it was when it started */
         int status, exec_errno;
+        bool told_to_wait;
 } Run;
 
 static int make_start(const Run *run, json_object **ret) {
@@ -82,7 +83,7 @@ static void tell_lingering(const SessionView *s) {
 }
 
 /* With --wait, says what is waited for; GetSession costs nothing beside that. */
-static int announce_wait(const Run *run, Connection *c) {
+static int announce_wait(Run *run, Connection *c) {
         _cleanup_json_ json_object *parameters = json_object_new_object(), *reply = NULL;
         SessionView s = {};
         json_object *session;
@@ -97,12 +98,14 @@ static int announce_wait(const Run *run, Connection *c) {
         r = r < 0 ? r : session_view_from_json(session, &s);
         if (r < 0)
                 return r;
-        tell_lingering(&s);
+        if (!run->told_to_wait)
+                tell_lingering(&s);
+        run->told_to_wait = true;
         session_view_done(&s);
         return 0;
 }
 
-static int fetch_once(const Run *run, ReportModel **ret, char **ret_refusal) {
+static int fetch_once(Run *run, ReportModel **ret, char **ret_refusal) {
         _cleanup_(connection_freep) Connection *c = NULL;
         bool wait = options_has(run->options, OPTION_WAIT);
         int r;
