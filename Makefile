@@ -181,7 +181,7 @@ demo:
 
 bench:
 	@tests/deps.sh build bench
-	+@$(MAKE) --no-print-directory $(JOBS) all $(B)/tests/bench/bare_reader
+	+@$(MAKE) --no-print-directory $(JOBS) all $(B)/tests/bench/bare_reader $(B)/tests/bench/writer
 	@tests/bench/bench.py --bin $(B)
 # the store alone: tests/bench/bench_store DIR [OPERATIONS]
 $(B)/tests/bench/bench_store: $(call objs,tests/bench/bench_store.c) $(foreach r,store core common,$(call lib,$(r)))
