@@ -448,6 +448,7 @@ static int find_in_root(Walker *w, int base, const char *path, bool follow, bool
         if (fchdir(base) < 0 || chroot(".") < 0)
                 return -errno;
         w->n_moves++;
+        w->root_inode = 0;
         r = find_object(w, base, path + strspn(path, "/"), follow, create, s);
         back = walker_enter(w, w->tid);
         return back < 0 ? back : r;

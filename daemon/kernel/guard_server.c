@@ -88,17 +88,17 @@ static void let(Server *s) {
         leave(s);
 }
 
-/* Refuses or lets, and tells. A caller that is gone has attempted nothing. */
+/* Refuses or lets, and tells: that first, since the caller may be the last of its session, and end at once. */
 static void answer(Server *s, Attempt *a) {
-        Guard *g = s->guard;
         bool refuse = a->decision.verb == VERB_REFUSE;
-        int r = refuse ? guard_fail(g, s->notif->id, -EPERM) : guard_continue(g, s->notif->id);
 
+        guard_tell(s->guard, a);
+        if (!refuse) {
+                let(s);
+                return;
+        }
+        (void) guard_fail(s->guard, s->notif->id, -EPERM);
         leave(s);
-        if (r == 0)
-                guard_tell(g, a);
-        else
-                (void) attempt_free(a);
 }
 
 /* With the lock held. */
