@@ -175,7 +175,7 @@ typedef struct Making {
         int dir_fd;
         int fd;        /* of a regular file */
         bool nameless; /* O_TMPFILE */
-        char temp[40];
+        char temp[COPY_TEMP_SIZE];
 } Making;
 
 static void making_done(Making *m) {
@@ -184,13 +184,12 @@ static void making_done(Making *m) {
                 (void) unlinkat(m->dir_fd, m->temp, AT_REMOVEDIR);
 }
 
-/* The same for every try at the same name, so that a try which was killed leaves nothing for good. */
-static void temp_name(const char *name, char ret[static 40]) {
+void copy_temp_name(const char *name, char ret[static COPY_TEMP_SIZE]) {
         uint64_t h = 0xcbf29ce484222325ULL;
 
         for (; *name; name++)
                 h = (h ^ (unsigned char) *name) * 0x100000001b3ULL;
-        (void) snprintf(ret, 40, ".mountwatch-%016llx", (unsigned long long) h);
+        (void) snprintf(ret, COPY_TEMP_SIZE, ".mountwatch-%016llx", (unsigned long long) h);
 }
 
 static int make_file(Making *m) {
@@ -252,7 +251,7 @@ int copy_make(int dir_fd, const char *name, const CopySource *source, CopyCancel
         CopyMethod method;
         int r, meta;
 
-        temp_name(name, m.temp);
+        copy_temp_name(name, m.temp);
         if (unlinkat(dir_fd, m.temp, 0) < 0 && errno == EISDIR)
                 (void) unlinkat(dir_fd, m.temp, AT_REMOVEDIR);
         r = make_object(&m, source);

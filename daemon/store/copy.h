@@ -57,6 +57,11 @@ int copy_content(int from, int to, uint64_t bytes_max, CopyCancel cancel, CopyMe
  * are holes or not, and a terabyte of hole costs nothing. No file offset is changed. */
 int copy_hash(int fd, CopyCancel cancel, uint8_t ret[static COPY_HASH_SIZE]);
 
+/* The name that something has until it is complete and comes to `name`: the same for every try, so that a try which was killed leaves
+ * nothing for good. */
+#define COPY_TEMP_SIZE 40
+void copy_temp_name(const char *name, char ret[static COPY_TEMP_SIZE]);
+
 /* Makes `name` in dir_fd as a copy, with its metadata, on disk when it returns. A regular file (with the content of fd; -1: none)
  * comes to its name when it is complete, by O_TMPFILE or by a name `.mountwatch-…` beside it, which the next try removes. -EEXIST when
  * something is there already; a directory is made empty. 1 when not all metadata could be put on it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The folders of kept files: DIR/preserve/SESSION/BLOB. Flat, so that removing one needs no walk. */
+/* The folders of kept files: DIR/preserve/SESSION/BLOB. Flat, but for what undo works in. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -7,6 +7,7 @@
 
 #include "daemon/store/kept.h"
 #include "daemon/store/store_internal.h"
+#include "daemon/store/tree.h"
 
 /* A name from outside must not lead elsewhere. */
 static bool is_id(const char *s) {
@@ -59,6 +60,7 @@ int preserve_remove_some(const char *state_dir, const char *session, size_t max)
         _cleanup_close_ int fd = top < 0 ? -1 : open_dir(top, session, /* make= */ false);
         _cleanup_(closedirp) DIR *d = NULL;
         struct dirent *e;
+        int r;
 
         if (top < 0 || fd < 0)
                 return top == -ENOENT || fd == -ENOENT ? 0 : MIN(top, fd);
@@ -70,8 +72,9 @@ int preserve_remove_some(const char *state_dir, const char *session, size_t max)
                         continue;
                 if (max-- == 0)
                         return 1;
-                if (unlinkat(dirfd(d), e->d_name, 0) < 0 && errno != ENOENT)
-                        return -errno;
+                r = tree_remove((TreePlace){dirfd(d), e->d_name});
+                if (r < 0)
+                        return r;
         }
         if (errno != 0)
                 return -errno;

@@ -187,21 +187,33 @@ static int measure(const char *state_dir, const char *session, TreePlace place, 
         return keep_measure(path, UINT64_MAX, SIZE_MAX, NULL, ret, &entries);
 }
 
+/* The last run came as far as the item. What is left of the original goes; what is not of it stays. */
+static int remove_rest(TreePlace from, TreePlace item, CopyCancel cancel) {
+        struct stat st;
+        int r;
+
+        if (fstatat(from.dir_fd, from.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                return errno == ENOENT ? 0 : -errno;
+        r = tree_equal(from, item, cancel);
+        return r < 0 ? r : r == 0 ? -EEXIST : tree_remove(from);
+}
+
 int quarantine_move(const char *state_dir, const char *session, const char *item, const char *root,
                     const char *path, CopyCancel cancel, uint64_t *ret_bytes) {
         _cleanup_close_ int dir = open_session(state_dir, session, /* make= */ true);
         _cleanup_(spot_done) Spot spot = SPOT_NULL;
         TreePlace to = {dir, item};
         struct stat st;
-        int r = 0;
+        int r;
 
         if (dir < 0)
                 return dir;
-        if (fstatat(dir, item, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-                r = spot_open(root, path, &spot);
-                if (r >= 0)
-                        r = tree_move((TreePlace){spot.dir_fd, spot.name}, to, cancel);
-        }
+        r = spot_open(root, path, &spot);
+        if (r < 0)
+                return r;
+        r = fstatat(dir, item, &st, AT_SYMLINK_NOFOLLOW) < 0
+                ? tree_move((TreePlace){spot.dir_fd, spot.name}, to, cancel)
+                : remove_rest((TreePlace){spot.dir_fd, spot.name}, to, cancel);
         return r < 0 ? r : measure(state_dir, session, to, ret_bytes);
 }
 

@@ -30,8 +30,8 @@ int store_remove_quarantined(Store *s, const char *item);
 
 /* Files; worker thread. `root` is the path of the watch (spot.h), or NULL. */
 /* Moves the object (a directory with all that is in it) to the item's place: a rename where that is the same filesystem, else a
- * copy that is compared before the original is removed. When the item is there already (the last run got so far): 0, and whatever is at
- * the path now stays. */
+ * copy that is compared before the original is removed. When the item is there already, the last run got so far: what is left of the
+ * original goes; -EEXIST when something else has come to the path. */
 int quarantine_move(const char *state_dir, const char *session, const char *item, const char *root,
                     const char *path, CopyCancel cancel, uint64_t *ret_bytes);
 /* Back to q->path; -EEXIST when something is there now, -ENOENT when its directory is gone. */

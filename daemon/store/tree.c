@@ -207,29 +207,45 @@ int tree_remove(TreePlace place) {
         return MIN(r, 0);
 }
 
-static int move_by_copy(TreePlace from, TreePlace to, CopyCancel cancel) {
-        int r = tree_copy(from, to, cancel);
+static int rename_free(TreePlace from, TreePlace to) {
+        struct stat st;
 
+        if (renameat2(from.dir_fd, from.name, to.dir_fd, to.name, RENAME_NOREPLACE) == 0)
+                return 0;
+        if (errno != EINVAL && errno != ENOSYS)
+                return -errno;
+        /* the filesystem cannot be told not to replace */
+        if (fstatat(to.dir_fd, to.name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+                return -EEXIST;
+        return renameat(from.dir_fd, from.name, to.dir_fd, to.name) < 0 ? -errno : 0;
+}
+
+/* Under its own name the copy is complete. */
+static int move_by_copy(TreePlace from, TreePlace to, CopyCancel cancel) {
+        char name[COPY_TEMP_SIZE];
+        TreePlace temp = {to.dir_fd, name};
+        int r;
+
+        copy_temp_name(to.name, name);
+        r = tree_remove(temp);
+        if (r >= 0)
+                r = tree_copy(from, temp, cancel);
         if (r < 0)
                 return r;
-        r = tree_equal(from, to, cancel);
-        if (r <= 0) {
-                (void) tree_remove(to);
-                return r < 0 ? r : -ESTALE;
+        r = tree_equal(from, temp, cancel);
+        if (r > 0)
+                r = rename_free(temp, to);
+        else if (r == 0)
+                r = -ESTALE;
+        if (r < 0) {
+                (void) tree_remove(temp);
+                return r;
         }
         return tree_remove(from);
 }
 
 int tree_move(TreePlace from, TreePlace to, CopyCancel cancel) {
-        struct stat st;
+        int r = rename_free(from, to);
 
-        if (renameat2(from.dir_fd, from.name, to.dir_fd, to.name, RENAME_NOREPLACE) == 0)
-                return 0;
-        if (errno == EINVAL || errno == ENOSYS) {
-                if (fstatat(to.dir_fd, to.name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-                        return -EEXIST;
-                if (renameat(from.dir_fd, from.name, to.dir_fd, to.name) == 0)
-                        return 0;
-        }
-        return errno == EXDEV ? move_by_copy(from, to, cancel) : -errno;
+        return r == -EXDEV ? move_by_copy(from, to, cancel) : r;
 }

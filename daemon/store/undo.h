@@ -37,24 +37,27 @@ typedef enum UndoState {
 } UndoState;
 
 typedef struct UndoStep {
-        uint64_t
-                key; /* the same in every plan of the session, as long as the session does nothing more */
+        uint64_t key; /* the same in every plan, until the session does more to the object */
         UndoAction action;
         ObjectKind kind;
         char *watch;
-        char *path; /* where the object lies (quarantine, content, metadata) or will lie (rename, restore) */
-        char *from;    /* rename: the name it has now */
-        KeptList kept; /* what is put back: one, or the files of a database */
-        char *link; /* restore: another name of the same file, to which a hard link is made if it still is that file */
-        usec_t last;   /* the session's last operation on the object */
-        bool foreign;  /* somebody else's operation on it is known */
-        bool begun;    /* a run has started it */
-        bool moved_in; /* quarantine: a directory whose contents came with it */
+        char *root; /* path of the watch */
+        char *path; /* where it lies, or (rename, restore) will lie */
+        char *from; /* rename: where it lies */
+        /* What is put back: one, or the files of a database. Of a rename: what returns when `from` is gone. */
+        KeptList kept;
+        /* restore: another name that the file had, to which a hard link is made if it is that file still; quarantine: the name
+         * in UndoPlan.own, where it differs */
+        char *alias;
+        usec_t last;  /* the session's last operation on it */
+        bool foreign; /* an operation of somebody else on it is known: reason tells whose */
+        bool begun;   /* by this run or an earlier one */
+        bool moved_in; /* rename: to the place outside the watch that it came from; if that is not to be had, quarantine */
         UndoState state;
         int error;
-        char *reason;   /* in words; NULL when there is nothing to say */
-        char item[17];  /* quarantine, when done: its name there */
-        uint64_t bytes; /* progress: what it has to write */
+        char *reason;   /* in words; NULL: nothing to say */
+        char item[17];  /* what has been moved to the quarantine under this name, if anything */
+        uint64_t bytes; /* to be written, for a progress bar */
 } UndoStep;
 
 typedef struct UndoPlan {
@@ -62,8 +65,8 @@ typedef struct UndoPlan {
         UndoStep *steps;
         size_t n, allocated;
         uint64_t bytes;
-        usec_t started; /* of the session */
-        char **own;     /* sorted: all paths at which objects of the session lie now */
+        usec_t last; /* the session's last operation on anything */
+        char **own;  /* sorted: all paths at which objects of the session lie now */
         size_t n_own;
 } UndoPlan;
 
