@@ -116,32 +116,51 @@ int proc_parse_stat(const char *data, size_t size, ProcStat *ret) {
         return 0;
 }
 
-int proc_parse_status_uid(const char *data, size_t size, uid_t *ret) {
-        static const char key[] = "Uid:";
-        const char *p = data, *end = data + size;
+/* What follows `key` in the status of a process. A newline in the name is escaped there (seq_put_escape in the kernel), so
+ * a line is a line. NULL: no such line. */
+static const char *find_status(const char *p, const char *end, const char *key,
+                               const char **ret_eol) {
+        size_t n = strlen(key);
 
-        /* A newline in the name is escaped here (seq_put_escape in the kernel), so a line is a line. */
         while (p < end) {
                 const char *eol = memchr(p, '\n', (size_t) (end - p));
-                uint64_t uid = 0;
 
                 if (!eol)
                         eol = end;
-                if ((size_t) (eol - p) < sizeof(key) - 1 || memcmp(p, key, sizeof(key) - 1) != 0) {
-                        p = eol < end ? eol + 1 : end;
-                        continue;
+                if ((size_t) (eol - p) >= n && memcmp(p, key, n) == 0) {
+                        *ret_eol = eol;
+                        return p + n;
                 }
-                p += sizeof(key) - 1;
-                for (int column = 0; column < 2; column++) { /* real, effective */
-                        while (p < eol && (*p == '\t' || *p == ' '))
-                                p++;
-                        if (take_number(&p, eol, UINT32_MAX, &uid) < 0)
-                                return -EBADMSG;
-                }
-                *ret = (uid_t) uid;
-                return 0;
+                p = eol < end ? eol + 1 : end;
         }
-        return -EBADMSG;
+        return NULL;
+}
+
+static int take_column(const char **p, const char *eol, uint64_t max, uint64_t *ret) {
+        while (*p < eol && (**p == '\t' || **p == ' '))
+                (*p)++;
+        return take_number(p, eol, max, ret);
+}
+
+int proc_parse_status_uid(const char *data, size_t size, uid_t *ret) {
+        const char *eol, *p = find_status(data, data + size, "Uid:", &eol);
+        uint64_t real, effective;
+
+        if (!p || take_column(&p, eol, UINT32_MAX, &real) < 0 ||
+            take_column(&p, eol, UINT32_MAX, &effective) < 0)
+                return -EBADMSG;
+        *ret = (uid_t) effective;
+        return 0;
+}
+
+int proc_parse_status_tgid(const char *data, size_t size, pid_t *ret) {
+        const char *eol, *p = find_status(data, data + size, "Tgid:", &eol);
+        uint64_t v;
+
+        if (!p || take_column(&p, eol, INT_MAX, &v) < 0 || v == 0)
+                return -EBADMSG;
+        *ret = (pid_t) v;
+        return 0;
 }
 
 /* One argument; the last one of a command line that was cut carries the mark. */
@@ -262,6 +281,18 @@ static int read_cmdline(int dirfd, char ***ret) {
                 return 0;
         }
         return proc_parse_cmdline(buf, n, ret);
+}
+
+int proc_read_tgid(pid_t tid, pid_t *ret) {
+        char path[32], buf[512]; /* Tgid is the fourth line */
+        size_t n;
+        int r;
+
+        (void) snprintf(path, sizeof(path), "/proc/%d/status", (int) tid);
+        r = textfile_read_at(AT_FDCWD, path, buf, sizeof(buf), &n);
+        if (r < 0)
+                return gone_is_esrch(r);
+        return proc_parse_status_tgid(buf, n, ret);
 }
 
 int proc_read_stat(pid_t pid, ProcStat *ret) {

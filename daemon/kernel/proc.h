@@ -22,10 +22,13 @@ typedef struct ProcStat {
 int proc_parse_stat(const char *data, size_t size, ProcStat *ret);
 /* Effective uid from /proc/PID/status. -EBADMSG. */
 int proc_parse_status_uid(const char *data, size_t size, uid_t *ret);
+/* The process that a thread belongs to, from /proc/TID/status. -EBADMSG. */
+int proc_parse_status_tgid(const char *data, size_t size, pid_t *ret);
 /* /proc/PID/cmdline to a NULL-terminated vector (bounded). */
 int proc_parse_cmdline(const char *data, size_t size, char ***ret);
 
 int proc_read_stat(pid_t pid, ProcStat *ret);
+int proc_read_tgid(pid_t tid, pid_t *ret);
 /* Everything; the program reference belongs to the caller. Fields that cannot be read (kernel threads) stay NULL. */
 int proc_read_details(pid_t pid, ProcessDetails *ret);
 /* Whether any thread of it has children (CONFIG_PROC_CHILDREN); true when that cannot be told. */

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Answers: each event gets exactly one, and what waits is in one list until it gets it. */
+#include <errno.h>
+#include <sys/fanotify.h>
+#include <utlist.h>
+
+#include "daemon/kernel/batch.h"
+#include "daemon/kernel/hold_private.h"
+
+#define LEFTOVERS_MAX 1024
+
+/* The kernel has taken the event back when its process was killed: -ENOENT is as good as an answer. */
+void hold_respond(Hold *h, int fd, bool let) {
+        const struct fanotify_response answer = {
+                .fd = fd,
+                .response = let ? FAN_ALLOW : FAN_DENY,
+        };
+
+        while (write(h->group, &answer, sizeof(answer)) < 0 && errno == EINTR)
+                ;
+        safe_close(fd);
+}
+
+static void leave(Hold *h, const Made *made, const char *path) {
+        size_t n = strlen(path) + 1;
+        Leftover *l;
+
+        (void) pthread_mutex_lock(&h->lock);
+        l = h->n_leftovers < LEFTOVERS_MAX ? malloc(sizeof(*l) + n) : NULL;
+        if (l) {
+                l->made = *made;
+                memcpy(l->path, path, n);
+                LL_PREPEND(h->leftovers, l);
+                h->n_leftovers++;
+        }
+        (void) pthread_mutex_unlock(&h->lock);
+        if (l)
+                hold_wake(h->place_wake);
+}
+
+void hold_refuse(Hold *h, int fd, const Made *made, const char *path) {
+        hold_respond(h, fd, /* let= */ false);
+        if (made->yes)
+                leave(h, made, path);
+}
+
+/* What is done when nobody has decided: a person who does not answer has not allowed it, and what was to be killed must not
+ * go on; all else would stand still for our sake. */
+static Verb fallback_of(Verb verb) {
+        return verb == VERB_ASK || verb == VERB_KILL || verb == VERB_REFUSE ? VERB_REFUSE
+                                                                            : VERB_LET;
+}
+
+static void answer_by(Hold *h, int fd, Verb verb, const Made *made, const char *path) {
+        if (verb == VERB_LET)
+                hold_respond(h, fd, /* let= */ true);
+        else
+                hold_refuse(h, fd, made, path);
+}
+
+static void fall_back(Hold *h, Attempt *a, int fd, const Made *made) {
+        Verb verb = fallback_of(a->decision.verb);
+
+        answer_by(h, fd, verb, made, a->access.path);
+        if (verb == VERB_LET)
+                (void) atomic_fetch_add(&h->lapses, 1);
+        a->decision.verb = verb;
+        a->pending = false;
+        a->fell_back = true;
+        h->hooks.tell(a, h->hooks.userdata);
+}
+
+static Pending *pending_new(const Attempt *a, int fd, const Made *made) {
+        Pending *p = calloc(1, sizeof(*p));
+
+        if (!p)
+                return NULL;
+        p->told = *a;
+        p->told.access.path = strdup(a->access.path);
+        p->fd = fd;
+        p->made = *made;
+        if (!p->told.access.path) {
+                free(p);
+                return NULL;
+        }
+        return p;
+}
+
+static void pending_free(Pending *p) {
+        free(p->told.access.path);
+        free(p);
+}
+
+void hold_pend(Hold *h, Attempt *a, int fd, const Made *made) {
+        Pending *p = pending_new(a, fd, made);
+
+        (void) pthread_mutex_lock(&h->lock);
+        if (p && h->n_pending < h->max_pending) {
+                DL_APPEND(h->pending, p);
+                h->n_pending++;
+        } else if (p) {
+                pending_free(p);
+                p = NULL;
+        }
+        (void) pthread_mutex_unlock(&h->lock);
+        if (p)
+                h->hooks.tell(a, h->hooks.userdata);
+        else
+                fall_back(h, a, fd, made);
+}
+
+static void unlink_pending(Hold *h, Pending *p) {
+        DL_DELETE(h->pending, p);
+        h->n_pending--;
+}
+
+int hold_answer(Hold *h, uint64_t attempt, Verb verb) {
+        Pending *p;
+
+        (void) pthread_mutex_lock(&h->lock);
+        DL_FOREACH (h->pending, p)
+                if (p->told.id == attempt)
+                        break;
+        if (p)
+                unlink_pending(h, p);
+        (void) pthread_mutex_unlock(&h->lock);
+        if (!p)
+                return -ENOENT;
+        answer_by(h, p->fd, verb, &p->made, p->told.access.path);
+        pending_free(p);
+        return 0;
+}
+
+/* The oldest when it is due; else NULL and how long until then, in milliseconds, -1 when none waits. */
+static Pending *take_due(Hold *h, int *ret_wait) {
+        const nsec_t patience = h->deadline * NSEC_PER_USEC, now = clock_nsec();
+        Pending *p;
+
+        *ret_wait = -1;
+        (void) pthread_mutex_lock(&h->lock);
+        p = h->pending;
+        if (p && now < p->told.since + patience) {
+                *ret_wait = (int) MIN((p->told.since + patience - now) / 1000000 + 1, 60000ULL);
+                p = NULL;
+        }
+        if (p)
+                unlink_pending(h, p);
+        (void) pthread_mutex_unlock(&h->lock);
+        return p;
+}
+
+/* Without memory for the word of it, the lapse is counted all the same. */
+static void expire(Hold *h, Pending *p) {
+        Attempt *a = malloc(sizeof(*a));
+
+        if (a) {
+                *a = p->told;
+                p->told.access.path = NULL;
+                fall_back(h, a, p->fd, &p->made);
+        } else {
+                (void) atomic_fetch_add(&h->lapses, 1);
+                answer_by(h, p->fd, fallback_of(p->told.decision.verb), &p->made,
+                          p->told.access.path);
+        }
+        pending_free(p);
+}
+
+int hold_expire(Hold *h) {
+        Pending *p;
+        int wait;
+
+        while ((p = take_due(h, &wait)))
+                expire(h, p);
+        return wait;
+}
+
+void hold_let_all(Hold *h) {
+        Pending *p, *next;
+
+        (void) pthread_mutex_lock(&h->lock);
+        DL_FOREACH_SAFE (h->pending, p, next) {
+                unlink_pending(h, p);
+                hold_respond(h, p->fd, /* let= */ true);
+                pending_free(p);
+        }
+        (void) pthread_mutex_unlock(&h->lock);
+}
