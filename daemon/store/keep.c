@@ -8,8 +8,8 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "daemon/store/foothold.h"
 #include "daemon/store/keep_internal.h"
-#include "daemon/store/spot.h"
 
 #define NSEC INT64_C(1000000000)
 
@@ -205,14 +205,14 @@ static int keep_directory(Keeping *k, int dir_fd) {
         return r < 0 ? r : kept_list_add(&k->list, &kept);
 }
 
-static int keep_metadata(Keeping *k, const Spot *spot) {
+static int keep_metadata(Keeping *k, const Foothold *spot) {
         _cleanup_(kept_done) Kept kept = {};
         int r = keep_look(k, spot->dir_fd, spot->name, k->q->path, &kept);
 
         return r < 0 ? r : kept_list_add(&k->list, &kept);
 }
 
-static int keep_whole(Keeping *k, const Spot *spot) {
+static int keep_whole(Keeping *k, const Foothold *spot) {
         const KeepRequest *q = k->q;
         size_t length;
         int r;
@@ -231,8 +231,8 @@ static int keep_whole(Keeping *k, const Spot *spot) {
 }
 
 static int keep_all(Keeping *k) {
-        _cleanup_(spot_done) Spot spot = SPOT_NULL;
-        int r = spot_open(k->q->watch_path, k->q->path, &spot);
+        _cleanup_(foothold_done) Foothold spot = SPOT_NULL;
+        int r = foothold_open(k->q->watch_path, k->q->path, &spot);
 
         if (r >= 0 && !str_equal(spot.name, "."))
                 r = keep_directory(k, spot.dir_fd);

@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "daemon/core/policy.h"
+#include "daemon/store/foothold.h"
 #include "daemon/store/keep_internal.h"
-#include "daemon/store/spot.h"
 #include "daemon/store/walk.h"
 
 static bool is_ignored(const Keeping *k, const char *path) {

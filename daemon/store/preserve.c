@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 
+#include "daemon/store/branch.h"
 #include "daemon/store/kept.h"
 #include "daemon/store/store_internal.h"
-#include "daemon/store/tree.h"
 
 /* A name from outside must not lead elsewhere. */
 static bool is_id(const char *s) {
@@ -72,7 +72,7 @@ int preserve_remove_some(const char *state_dir, const char *session, size_t max)
                         continue;
                 if (max-- == 0)
                         return 1;
-                r = tree_remove((TreePlace){dirfd(d), e->d_name});
+                r = branch_remove((BranchPlace){dirfd(d), e->d_name});
                 if (r < 0)
                         return r;
         }

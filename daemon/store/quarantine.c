@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 
+#include "daemon/store/branch.h"
+#include "daemon/store/foothold.h"
 #include "daemon/store/keep.h"
-#include "daemon/store/spot.h"
 #include "daemon/store/store_internal.h"
-#include "daemon/store/tree.h"
 
 void quarantined_done(Quarantined *q) {
         free(q->watch);
@@ -170,7 +170,7 @@ static int open_session(const char *state_dir, const char *session, bool make) {
         return fd < 0 ? -errno : fd;
 }
 
-static int measure(const char *state_dir, const char *session, TreePlace place, uint64_t *ret) {
+static int measure(const char *state_dir, const char *session, BranchPlace place, uint64_t *ret) {
         _cleanup_free_ char *path = NULL;
         struct stat st;
         size_t entries;
@@ -188,47 +188,47 @@ static int measure(const char *state_dir, const char *session, TreePlace place, 
 }
 
 /* The last run came as far as the item. What is left of the original goes; what is not of it stays. */
-static int remove_rest(TreePlace from, TreePlace item, CopyCancel cancel) {
+static int remove_rest(BranchPlace from, BranchPlace item, CopyCancel cancel) {
         struct stat st;
         int r;
 
         if (fstatat(from.dir_fd, from.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
                 return errno == ENOENT ? 0 : -errno;
-        r = tree_equal(from, item, cancel);
-        return r < 0 ? r : r == 0 ? -EEXIST : tree_remove(from);
+        r = branch_equal(from, item, cancel);
+        return r < 0 ? r : r == 0 ? -EEXIST : branch_remove(from);
 }
 
 int quarantine_move(const char *state_dir, const char *session, const char *item, const char *root,
                     const char *path, CopyCancel cancel, uint64_t *ret_bytes) {
         _cleanup_close_ int dir = open_session(state_dir, session, /* make= */ true);
-        _cleanup_(spot_done) Spot spot = SPOT_NULL;
-        TreePlace to = {dir, item};
+        _cleanup_(foothold_done) Foothold spot = SPOT_NULL;
+        BranchPlace to = {dir, item};
         struct stat st;
         int r;
 
         if (dir < 0)
                 return dir;
-        r = spot_open(root, path, &spot);
+        r = foothold_open(root, path, &spot);
         if (r < 0)
                 return r;
         r = fstatat(dir, item, &st, AT_SYMLINK_NOFOLLOW) < 0
-                ? tree_move((TreePlace){spot.dir_fd, spot.name}, to, cancel)
-                : remove_rest((TreePlace){spot.dir_fd, spot.name}, to, cancel);
+                ? branch_move((BranchPlace){spot.dir_fd, spot.name}, to, cancel)
+                : remove_rest((BranchPlace){spot.dir_fd, spot.name}, to, cancel);
         return r < 0 ? r : measure(state_dir, session, to, ret_bytes);
 }
 
 int quarantine_restore(const char *state_dir, const char *root, const Quarantined *q,
                        CopyCancel cancel) {
         _cleanup_close_ int dir = open_session(state_dir, q->session, /* make= */ false);
-        _cleanup_(spot_done) Spot spot = SPOT_NULL;
+        _cleanup_(foothold_done) Foothold spot = SPOT_NULL;
         int r;
 
         if (dir < 0)
                 return dir;
-        r = spot_open(root, q->path, &spot);
-        return r < 0
-                ? r
-                : tree_move((TreePlace){dir, q->item}, (TreePlace){spot.dir_fd, spot.name}, cancel);
+        r = foothold_open(root, q->path, &spot);
+        return r < 0 ? r
+                     : branch_move((BranchPlace){dir, q->item},
+                                   (BranchPlace){spot.dir_fd, spot.name}, cancel);
 }
 
 int quarantine_purge(const char *state_dir, const Quarantined *q) {
@@ -236,5 +236,5 @@ int quarantine_purge(const char *state_dir, const Quarantined *q) {
 
         if (dir < 0)
                 return dir == -ENOENT ? 0 : dir;
-        return tree_remove((TreePlace){dir, q->item});
+        return branch_remove((BranchPlace){dir, q->item});
 }

@@ -14,7 +14,7 @@
 
 #include <sqlite3.h>
 
-#include "daemon/store/tree.h"
+#include "daemon/store/branch.h"
 #include "daemon/store/undo_internal.h"
 
 /* Where SQLite locks: os.h, PENDING_BYTE and what follows it. Part of the file format. */
@@ -39,13 +39,13 @@ static Kept *find_member(const UndoStep *s, const char *suffix) {
         return NULL;
 }
 
-static int member_name(const Spot *spot, const char *suffix, char ret[static NAME_MAX + 1]) {
+static int member_name(const Foothold *spot, const char *suffix, char ret[static NAME_MAX + 1]) {
         return snprintf(ret, NAME_MAX + 1, "%s%s", spot->name, suffix) > NAME_MAX ? -ENAMETOOLONG
                                                                                   : 0;
 }
 
 /* 1: every file is there as it was, or is not there as it was not. An empty -wal is as good as none. */
-static int is_as_kept(const UndoRun *run, UndoStep *s, const Spot *spot) {
+static int is_as_kept(const UndoRun *run, UndoStep *s, const Foothold *spot) {
         char name[NAME_MAX + 1];
         int r = 1;
 
@@ -77,7 +77,7 @@ static int lock(int fd) {
         return 0;
 }
 
-static int put_file(UndoRun *run, const Spot *spot, const char *suffix, Kept *k) {
+static int put_file(UndoRun *run, const Foothold *spot, const char *suffix, Kept *k) {
         _cleanup_close_ int fd = -1;
         char name[NAME_MAX + 1];
         int r = member_name(spot, suffix, name);
@@ -96,7 +96,7 @@ static int put_file(UndoRun *run, const Spot *spot, const char *suffix, Kept *k)
 }
 
 /* Side files leave first: the old -wal must never meet the new database. */
-static int put_files(UndoRun *run, UndoStep *s, const Spot *spot) {
+static int put_files(UndoRun *run, UndoStep *s, const Foothold *spot) {
         int r = 0;
 
         for (size_t i = ELEMENTSOF(suffixes); i-- > 1 && r >= 0;)
@@ -121,13 +121,13 @@ typedef struct Workshop {
 static void workshop_done(Workshop *w) {
         w->fd = safe_close(w->fd);
         if (w->name[0])
-                (void) tree_remove((TreePlace){w->store_fd, w->name});
+                (void) branch_remove((BranchPlace){w->store_fd, w->name});
 }
 
 static int workshop_open(const UndoRun *run, UndoStep *s, Workshop *w) {
         w->store_fd = run->store_fd;
         (void) snprintf(w->name, sizeof w->name, "db-%016llx", (unsigned long long) s->key);
-        (void) tree_remove((TreePlace){w->store_fd, w->name});
+        (void) branch_remove((BranchPlace){w->store_fd, w->name});
         if (mkdirat(w->store_fd, w->name, 0700) < 0)
                 return -errno;
         w->fd = openat(w->store_fd, w->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -228,7 +228,7 @@ static int is_sound(sqlite3 *db) {
         return code == SQLITE_ROW ? sound : sqlite_errno(code);
 }
 
-static int put_rows(UndoRun *run, UndoStep *s, const Spot *spot) {
+static int put_rows(UndoRun *run, UndoStep *s, const Foothold *spot) {
         _cleanup_(workshop_done) Workshop w = {.fd = -1};
         _cleanup_(sqlite_closep) sqlite3 *from = NULL, *to = NULL;
         int r = workshop_open(run, s, &w);
@@ -277,7 +277,7 @@ static int done(UndoStep *s, bool by_rows) {
         return 0;
 }
 
-static int put_back(UndoRun *run, UndoStep *s, const Spot *spot) {
+static int put_back(UndoRun *run, UndoStep *s, const Foothold *spot) {
         _cleanup_close_ int fd =
                 openat(spot->dir_fd, spot->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
         struct stat st = {};
@@ -301,7 +301,7 @@ static int put_back(UndoRun *run, UndoStep *s, const Spot *spot) {
 }
 
 int undo_run_database(UndoRun *run, UndoStep *s) {
-        _cleanup_(spot_done) Spot spot = SPOT_NULL;
+        _cleanup_(foothold_done) Foothold spot = SPOT_NULL;
         int r = undo_spot(s, s->path, &spot);
 
         if (r < 0)

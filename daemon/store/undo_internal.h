@@ -4,7 +4,7 @@
 #define MOUNTWATCH_STORE_UNDO_INTERNAL_H
 
 #include "common/net.h"
-#include "daemon/store/spot.h"
+#include "daemon/store/foothold.h"
 #include "daemon/store/undo.h"
 #include "daemon/store/undo_table.h"
 
@@ -80,7 +80,7 @@ int undo_make_way(UndoRun *run, UndoStep *s);
 /* The state of a step that could not be done. Gives the error on when it stops the run. */
 int undo_fail(UndoStep *s, int error);
 /* A spot for a path of the step, which may lie outside the watch (a rename). */
-int undo_spot(const UndoStep *s, const char *path, Spot *ret);
+int undo_spot(const UndoStep *s, const char *path, Foothold *ret);
 
 /* Each sets the state of the step; negative only for what stops the run. */
 int undo_run_quarantine(UndoRun *run, UndoStep *s);

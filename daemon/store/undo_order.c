@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "daemon/store/spot.h"
+#include "daemon/store/foothold.h"
 #include "daemon/store/undo_internal.h"
 
 typedef struct Item {

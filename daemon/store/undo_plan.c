@@ -9,7 +9,7 @@
  */
 #include <errno.h>
 
-#include "daemon/store/spot.h"
+#include "daemon/store/foothold.h"
 #include "daemon/store/store_internal.h"
 #include "daemon/store/undo_internal.h"
 

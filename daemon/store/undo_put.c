@@ -139,8 +139,8 @@ static int is_as_kept(const UndoRun *run, int dir_fd, const char *name, Kept *k)
 
 /* The other name must lead to the same file as it did: then it is linked, and 1. */
 static int link_alias(UndoRun *run, const UndoStep *s, const char *alias, const Kept *k,
-                      const Spot *to) {
-        _cleanup_(spot_done) Spot from = SPOT_NULL;
+                      const Foothold *to) {
+        _cleanup_(foothold_done) Foothold from = SPOT_NULL;
         struct stat st;
         int r = undo_spot(s, alias, &from);
 
@@ -154,7 +154,7 @@ static int link_alias(UndoRun *run, const UndoStep *s, const char *alias, const 
 }
 
 /* Several names of one lost file: the first is made, the others are linked to it. */
-static int link_restored(UndoRun *run, const UndoStep *s, Kept *k, const Spot *to) {
+static int link_restored(UndoRun *run, const UndoStep *s, Kept *k, const Foothold *to) {
         char id[64];
         size_t n;
         char **grown;
@@ -175,7 +175,7 @@ static int link_restored(UndoRun *run, const UndoStep *s, Kept *k, const Spot *t
         return 0;
 }
 
-static int make(UndoRun *run, UndoStep *s, const Spot *spot, Kept *k) {
+static int make(UndoRun *run, UndoStep *s, const Foothold *spot, Kept *k) {
         bool several = k->kind == KIND_FILE && k->nlink > 1;
         int r = several && s->alias ? link_alias(run, s, s->alias, k, spot) : 0;
 
@@ -187,7 +187,7 @@ static int make(UndoRun *run, UndoStep *s, const Spot *spot, Kept *k) {
 }
 
 /* What stands there now. 1: the way is free. */
-static int look(UndoRun *run, UndoStep *s, const Spot *spot, Kept *k) {
+static int look(UndoRun *run, UndoStep *s, const Foothold *spot, Kept *k) {
         struct stat st;
         int r;
 
@@ -207,7 +207,7 @@ static int look(UndoRun *run, UndoStep *s, const Spot *spot, Kept *k) {
 }
 
 int undo_run_restore(UndoRun *run, UndoStep *s) {
-        _cleanup_(spot_done) Spot spot = SPOT_NULL;
+        _cleanup_(foothold_done) Foothold spot = SPOT_NULL;
         Kept *k = &s->kept.list[0];
         int r = undo_spot(s, s->path, &spot);
 
@@ -226,7 +226,7 @@ int undo_run_restore(UndoRun *run, UndoStep *s) {
         return r < 0 ? fail(s, r) : done(s, r == 0);
 }
 
-static int put_metadata(UndoRun *run, UndoStep *s, const Spot *spot, const CopyMeta *meta) {
+static int put_metadata(UndoRun *run, UndoStep *s, const Foothold *spot, const CopyMeta *meta) {
         _cleanup_(copy_meta_done) CopyMeta now = {};
         int r;
 
@@ -236,7 +236,7 @@ static int put_metadata(UndoRun *run, UndoStep *s, const Spot *spot, const CopyM
                      : done(s, copy_meta_equal(&now, meta, /* with_times= */ true));
 }
 
-static int put_content(UndoRun *run, UndoStep *s, const Spot *spot, Kept *k) {
+static int put_content(UndoRun *run, UndoStep *s, const Foothold *spot, Kept *k) {
         _cleanup_close_ int fd =
                 openat(spot->dir_fd, spot->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
         struct stat st;
@@ -253,7 +253,7 @@ static int put_content(UndoRun *run, UndoStep *s, const Spot *spot, Kept *k) {
 }
 
 int undo_run_content(UndoRun *run, UndoStep *s) {
-        _cleanup_(spot_done) Spot spot = SPOT_NULL;
+        _cleanup_(foothold_done) Foothold spot = SPOT_NULL;
         Kept *k = &s->kept.list[0];
         struct stat st;
         int r = undo_spot(s, s->path, &spot);
@@ -278,7 +278,7 @@ int undo_run_content(UndoRun *run, UndoStep *s) {
 }
 
 int undo_run_metadata(UndoRun *run, UndoStep *s) {
-        _cleanup_(spot_done) Spot spot = SPOT_NULL;
+        _cleanup_(foothold_done) Foothold spot = SPOT_NULL;
         _cleanup_(copy_meta_done) CopyMeta now = {};
         const Kept *k = &s->kept.list[0];
         struct stat st;

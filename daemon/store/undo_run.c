@@ -10,9 +10,9 @@
 #include <sys/vfs.h>
 
 #include "common/time_text.h"
+#include "daemon/store/branch.h"
 #include "daemon/store/quarantine.h"
 #include "daemon/store/store_internal.h"
-#include "daemon/store/tree.h"
 #include "daemon/store/undo_internal.h"
 #include "daemon/store/walk.h"
 
@@ -129,13 +129,13 @@ int undo_fail(UndoStep *s, int error) {
         return error == -ECANCELED || error == -ENOSPC || error == -ENOMEM ? error : 0;
 }
 
-int undo_spot(const UndoStep *s, const char *path, Spot *ret) {
+int undo_spot(const UndoStep *s, const char *path, Foothold *ret) {
         const char *root = s->root;
         size_t n = root ? strlen(root) : 0;
 
         if (root && !path_is_below(path, root) && strncmp(path, root, n) != 0)
                 root = NULL;
-        return spot_open(root, path, ret);
+        return foothold_open(root, path, ret);
 }
 
 /* The clock of a server is not ours: its times cannot be compared with those of operations. */
@@ -224,7 +224,7 @@ static int compare_strings(const void *a, const void *b) {
 }
 
 /* 1: there is something in the directory that the session did not make; then it is refused. */
-static int check_entries(const UndoRun *run, UndoStep *s, const Spot *spot) {
+static int check_entries(const UndoRun *run, UndoStep *s, const Foothold *spot) {
         const UndoPlan *p = run->plan;
         const char *top = s->alias ? s->alias : s->path;
         Walk w;
@@ -263,7 +263,7 @@ static bool is_in_quarantine(const UndoRun *run, const char *item) {
 }
 
 /* 1: it may go. */
-static int may_leave(UndoRun *run, UndoStep *s, const Spot *spot) {
+static int may_leave(UndoRun *run, UndoStep *s, const Foothold *spot) {
         int r = undo_check_foreign(run, s, spot->dir_fd, spot->name);
 
         if (r == 0 && !s->moved_in && !run->options->force)
@@ -272,7 +272,7 @@ static int may_leave(UndoRun *run, UndoStep *s, const Spot *spot) {
 }
 
 int undo_run_quarantine(UndoRun *run, UndoStep *s) {
-        _cleanup_(spot_done) Spot spot = SPOT_NULL;
+        _cleanup_(foothold_done) Foothold spot = SPOT_NULL;
         struct stat st = {};
         char item[17];
         bool gone;
@@ -314,7 +314,7 @@ static int quarantine_instead(UndoRun *run, UndoStep *s) {
 }
 
 /* `from` is not there (any more). */
-static int rename_of_nothing(UndoRun *run, UndoStep *s, const Spot *to, int to_error) {
+static int rename_of_nothing(UndoRun *run, UndoStep *s, const Foothold *to, int to_error) {
         struct stat st;
 
         if (to_error >= 0 && fstatat(to->dir_fd, to->name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -330,7 +330,7 @@ static int rename_of_nothing(UndoRun *run, UndoStep *s, const Spot *to, int to_e
         return undo_set_reason(s, UNDO_FAILED, "it is not at '%s' any more", s->from);
 }
 
-static int do_rename(UndoRun *run, UndoStep *s, const Spot *from, const Spot *to,
+static int do_rename(UndoRun *run, UndoStep *s, const Foothold *from, const Foothold *to,
                      const struct stat *st) {
         int r = undo_check_foreign(run, s, from->dir_fd, from->name);
 
@@ -340,8 +340,8 @@ static int do_rename(UndoRun *run, UndoStep *s, const Spot *from, const Spot *to
                 return 0;
         r = undo_begin(run, s, st->st_dev, st->st_ino);
         if (r >= 0)
-                r = tree_move((TreePlace){from->dir_fd, from->name},
-                              (TreePlace){to->dir_fd, to->name}, run->options->cancel);
+                r = branch_move((BranchPlace){from->dir_fd, from->name},
+                                (BranchPlace){to->dir_fd, to->name}, run->options->cancel);
         if (r < 0)
                 return undo_fail(s, r);
         s->state = UNDO_DONE;
@@ -349,7 +349,7 @@ static int do_rename(UndoRun *run, UndoStep *s, const Spot *from, const Spot *to
 }
 
 int undo_run_rename(UndoRun *run, UndoStep *s) {
-        _cleanup_(spot_done) Spot from = SPOT_NULL, to = SPOT_NULL;
+        _cleanup_(foothold_done) Foothold from = SPOT_NULL, to = SPOT_NULL;
         struct stat a, b;
         int r = undo_spot(s, s->from, &from), to_error = undo_spot(s, s->path, &to);
 

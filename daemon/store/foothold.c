@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "daemon/store/spot.h"
+#include "daemon/store/foothold.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@ bool path_is_below(const char *path, const char *above) {
         return strncmp(path, above, n) == 0 && (path[n] == 0 || path[n] == '/');
 }
 
-void spot_done(Spot *s) {
+void foothold_done(Foothold *s) {
         s->dir_fd = safe_close(s->dir_fd);
 }
 
@@ -40,27 +40,27 @@ static size_t directory_length(const char *path) {
 }
 
 /* The configured path may lead through symlinks: whoever configures may say so. */
-static int open_beside(const char *path, Spot *ret) {
+static int open_beside(const char *path, Foothold *ret) {
         int fd = open_directory(AT_FDCWD, path, directory_length(path), 0);
 
         if (fd < 0)
                 return fd;
-        *ret = (Spot){.dir_fd = fd, .name = strrchr(path, '/') + 1};
+        *ret = (Foothold){.dir_fd = fd, .name = strrchr(path, '/') + 1};
         return 0;
 }
 
-static int open_root(const char *root, Spot *ret) {
+static int open_root(const char *root, Foothold *ret) {
         int fd = open_directory(AT_FDCWD, root, strlen(root), 0);
 
         if (fd == -ENOTDIR)
                 return open_beside(root, ret);
         if (fd < 0)
                 return fd;
-        *ret = (Spot){.dir_fd = fd, .name = "."};
+        *ret = (Foothold){.dir_fd = fd, .name = "."};
         return 0;
 }
 
-static int open_below(const char *root, const char *relative, Spot *ret) {
+static int open_below(const char *root, const char *relative, Foothold *ret) {
         _cleanup_close_ int root_fd = open_directory(AT_FDCWD, root, strlen(root), 0);
         const char *slash = strrchr(relative, '/');
         int fd;
@@ -71,20 +71,20 @@ static int open_below(const char *root, const char *relative, Spot *ret) {
                             RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
         if (fd < 0)
                 return fd;
-        *ret = (Spot){.dir_fd = fd, .name = slash ? slash + 1 : relative};
+        *ret = (Foothold){.dir_fd = fd, .name = slash ? slash + 1 : relative};
         return 0;
 }
 
-static int open_anywhere(const char *path, Spot *ret) {
+static int open_anywhere(const char *path, Foothold *ret) {
         int fd = open_directory(AT_FDCWD, path, directory_length(path), RESOLVE_NO_SYMLINKS);
 
         if (fd < 0)
                 return fd;
-        *ret = (Spot){.dir_fd = fd, .name = strrchr(path, '/') + 1};
+        *ret = (Foothold){.dir_fd = fd, .name = strrchr(path, '/') + 1};
         return 0;
 }
 
-int spot_open(const char *root, const char *path, Spot *ret) {
+int foothold_open(const char *root, const char *path, Foothold *ret) {
         size_t n = root ? strlen(root) : 0;
 
         if (path[0] != '/' || path[1] == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "daemon/store/tree.h"
+#include "daemon/store/branch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include "daemon/store/walk.h"
 
 /* What is done with one object and its place in the other tree. Positive: go on, into it when it is a directory; 0: that is the answer. */
-typedef int (*visit_t)(TreePlace from, TreePlace to, CopyCancel cancel);
+typedef int (*visit_t)(BranchPlace from, BranchPlace to, CopyCancel cancel);
 
 /* Both trees at once: `enter` for each object before, `leave` (or NULL) for each directory after what is in it. */
 typedef struct Pair {
@@ -16,7 +16,7 @@ typedef struct Pair {
         CopyCancel cancel;
 } Pair;
 
-static int open_pair(Walk *w, TreePlace to) {
+static int open_pair(Walk *w, BranchPlace to) {
         int fd = openat(to.dir_fd, to.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
         if (fd < 0)
@@ -26,7 +26,7 @@ static int open_pair(Walk *w, TreePlace to) {
 }
 
 static int visit(Walk *w, const Pair *p, const char *name) {
-        TreePlace from = {walk_dir_fd(w), name}, to = {*walk_pair_fd(w), name};
+        BranchPlace from = {walk_dir_fd(w), name}, to = {*walk_pair_fd(w), name};
         struct stat st;
         int r;
 
@@ -44,20 +44,20 @@ static int visit(Walk *w, const Pair *p, const char *name) {
 }
 
 /* The directory at hand has no more entries. */
-static int visit_left(Walk *w, const Pair *p, TreePlace from, TreePlace to) {
+static int visit_left(Walk *w, const Pair *p, BranchPlace from, BranchPlace to) {
         const char *name = strrchr(w->path, '/') + 1;
 
         walk_leave(w);
         if (!p->leave)
                 return 1;
         if (w->depth > 0) {
-                from = (TreePlace){walk_dir_fd(w), name};
-                to = (TreePlace){*walk_pair_fd(w), name};
+                from = (BranchPlace){walk_dir_fd(w), name};
+                to = (BranchPlace){*walk_pair_fd(w), name};
         }
         return p->leave(from, to, p->cancel);
 }
 
-static int walk_pair(TreePlace from, TreePlace to, const Pair *p) {
+static int walk_pair(BranchPlace from, BranchPlace to, const Pair *p) {
         _cleanup_(walk_done) Walk w = {};
         int r = p->enter(from, to, p->cancel);
 
@@ -87,7 +87,7 @@ static void object_done(Object *o) {
         o->fd = safe_close(o->fd);
 }
 
-static int read_object(TreePlace place, Object *o) {
+static int read_object(BranchPlace place, Object *o) {
         char target[PATH_MAX + 1];
         ssize_t n;
         int r = copy_meta_read(place.dir_fd, place.name, &o->meta);
@@ -108,7 +108,7 @@ static int read_object(TreePlace place, Object *o) {
         return o->target ? 0 : -ENOMEM;
 }
 
-static int copy_one(TreePlace from, TreePlace to, CopyCancel cancel) {
+static int copy_one(BranchPlace from, BranchPlace to, CopyCancel cancel) {
         _cleanup_(object_done) Object o = {.fd = -1};
         int r = read_object(from, &o);
 
@@ -120,7 +120,7 @@ static int copy_one(TreePlace from, TreePlace to, CopyCancel cancel) {
 }
 
 /* The times that its entries have changed. */
-static int finish_directory(TreePlace from, TreePlace to, CopyCancel cancel) {
+static int finish_directory(BranchPlace from, BranchPlace to, CopyCancel cancel) {
         _cleanup_(copy_meta_done) CopyMeta meta = {};
         int r = copy_meta_read(from.dir_fd, from.name, &meta);
 
@@ -129,7 +129,7 @@ static int finish_directory(TreePlace from, TreePlace to, CopyCancel cancel) {
         return r < 0 ? r : 1;
 }
 
-int tree_copy(TreePlace from, TreePlace to, CopyCancel cancel) {
+int branch_copy(BranchPlace from, BranchPlace to, CopyCancel cancel) {
         struct stat st;
         int r;
 
@@ -138,7 +138,7 @@ int tree_copy(TreePlace from, TreePlace to, CopyCancel cancel) {
         r = walk_pair(from, to,
                       &(Pair){.enter = copy_one, .leave = finish_directory, .cancel = cancel});
         if (r < 0)
-                (void) tree_remove(to);
+                (void) branch_remove(to);
         return MIN(r, 0);
 }
 
@@ -155,7 +155,7 @@ static int compare_content(const Object *a, const Object *b, CopyCancel cancel) 
 }
 
 /* Attributes that the other filesystem cannot have are no difference: what could be copied has been. */
-static int compare_one(TreePlace from, TreePlace to, CopyCancel cancel) {
+static int compare_one(BranchPlace from, BranchPlace to, CopyCancel cancel) {
         _cleanup_(object_done) Object a = {.fd = -1}, b = {.fd = -1};
         int r = read_object(from, &a);
 
@@ -168,7 +168,7 @@ static int compare_one(TreePlace from, TreePlace to, CopyCancel cancel) {
         return compare_content(&a, &b, cancel);
 }
 
-int tree_equal(TreePlace from, TreePlace to, CopyCancel cancel) {
+int branch_equal(BranchPlace from, BranchPlace to, CopyCancel cancel) {
         int r = walk_pair(from, to, &(Pair){.enter = compare_one, .cancel = cancel});
 
         return r == -ENOENT || r == -ENOTDIR ? 0 : r;
@@ -182,7 +182,7 @@ static int remove_one(int dir_fd, const char *name) {
         return unlinkat(dir_fd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
-int tree_remove(TreePlace place) {
+int branch_remove(BranchPlace place) {
         _cleanup_(walk_done) Walk w = {};
         int r = walk_start(&w, place.dir_fd, place.name, "/");
 
@@ -207,7 +207,7 @@ int tree_remove(TreePlace place) {
         return MIN(r, 0);
 }
 
-static int rename_free(TreePlace from, TreePlace to) {
+static int rename_free(BranchPlace from, BranchPlace to) {
         struct stat st;
 
         if (renameat2(from.dir_fd, from.name, to.dir_fd, to.name, RENAME_NOREPLACE) == 0)
@@ -221,30 +221,30 @@ static int rename_free(TreePlace from, TreePlace to) {
 }
 
 /* Under its own name the copy is complete. */
-static int move_by_copy(TreePlace from, TreePlace to, CopyCancel cancel) {
+static int move_by_copy(BranchPlace from, BranchPlace to, CopyCancel cancel) {
         char name[COPY_TEMP_SIZE];
-        TreePlace temp = {to.dir_fd, name};
+        BranchPlace temp = {to.dir_fd, name};
         int r;
 
         copy_temp_name(to.name, name);
-        r = tree_remove(temp);
+        r = branch_remove(temp);
         if (r >= 0)
-                r = tree_copy(from, temp, cancel);
+                r = branch_copy(from, temp, cancel);
         if (r < 0)
                 return r;
-        r = tree_equal(from, temp, cancel);
+        r = branch_equal(from, temp, cancel);
         if (r > 0)
                 r = rename_free(temp, to);
         else if (r == 0)
                 r = -ESTALE;
         if (r < 0) {
-                (void) tree_remove(temp);
+                (void) branch_remove(temp);
                 return r;
         }
-        return tree_remove(from);
+        return branch_remove(from);
 }
 
-int tree_move(TreePlace from, TreePlace to, CopyCancel cancel) {
+int branch_move(BranchPlace from, BranchPlace to, CopyCancel cancel) {
         int r = rename_free(from, to);
 
         return r == -EXDEV ? move_by_copy(from, to, cancel) : r;
