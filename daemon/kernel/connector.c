@@ -255,7 +255,7 @@ static void handle_fork(Connector *c, ProcEvent *e) {
                 leader_remove(c, l);
         }
         forget_exit(c, e->pid);
-        if (c->members && members_fork(c->members, e->parent, e->pid) < 0)
+        if (c->members && members_fork(c->members, e->parent, e->pid, e->at) < 0)
                 append_lost(c);
         e->start_ticks = to_ticks(c, e->at);
         (void) append(c, e);

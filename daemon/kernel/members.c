@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #define HASH_NONFATAL_OOM 1
 #define uthash_nonfatal_oom(slot) ((void) (slot))
@@ -25,6 +26,7 @@ typedef struct Tribe {
 typedef struct Member {
         pid_t pid;
         bool gone;
+        nsec_t since; /* in this tribe; CLOCK_MONOTONIC */
         Tribe *tribe; /* borrowed */
         UT_hash_handle hh;
 } Member;
@@ -90,7 +92,7 @@ static void outsider_forget(Members *m, pid_t pid) {
                 *slot = 0;
 }
 
-static int member_put(Members *m, pid_t pid, Tribe *t) {
+static int member_put(Members *m, pid_t pid, Tribe *t, nsec_t since) {
         Member *e = member_find(m, pid);
 
         outsider_forget(m, pid);
@@ -108,6 +110,7 @@ static int member_put(Members *m, pid_t pid, Tribe *t) {
         }
         member_set_gone(m, e, false);
         e->tribe = t;
+        e->since = since;
         return 0;
 }
 
@@ -183,32 +186,41 @@ void members_drop_session(Members *m, const char *id, const char *heir) {
 }
 
 int members_add(Members *m, pid_t pid, const char *id) {
+        struct timespec now = {0};
         Tribe *t;
         int r;
 
         (void) pthread_mutex_lock(&m->mutex);
+        (void) clock_gettime(CLOCK_MONOTONIC, &now);
         t = tribe_find(m, id);
-        r = t ? member_put(m, pid, t) : -ENOENT;
+        r = t ? member_put(m, pid, t, (nsec_t) now.tv_sec * NSEC_PER_SEC + (nsec_t) now.tv_nsec)
+              : -ENOENT;
         (void) pthread_mutex_unlock(&m->mutex);
         return r;
 }
 
 /* ---- from the connector ---- */
 
-int members_fork(Members *m, pid_t parent, pid_t child) {
-        Member *p, *stale;
-        int r = 0;
+/* Whoever has been put somewhere since he was born stays there. */
+static int take_fork(Members *m, pid_t parent, pid_t child, nsec_t at) {
+        const Member *p = member_find(m, parent);
+        Member *c = member_find(m, child);
+
+        if (c && c->since > at)
+                return 0;
+        if (p)
+                return member_put(m, child, p->tribe, at);
+        if (c) /* who had the number before */
+                member_remove(m, c);
+        return 0;
+}
+
+int members_fork(Members *m, pid_t parent, pid_t child, nsec_t at) {
+        int r;
 
         (void) pthread_mutex_lock(&m->mutex);
         outsider_forget(m, child);
-        p = member_find(m, parent);
-        if (p) {
-                r = member_put(m, child, p->tribe);
-        } else {
-                stale = member_find(m, child); /* who had the number before */
-                if (stale)
-                        member_remove(m, stale);
-        }
+        r = take_fork(m, parent, child, at);
         (void) pthread_mutex_unlock(&m->mutex);
         return r;
 }

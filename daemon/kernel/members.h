@@ -22,11 +22,12 @@ DEFINE_CLEANUP(Members *, members_free)
 /* From the event loop: a session, its rule, and who is in it. Innermost wins: adding a pid moves it. */
 int members_set_rule(Members *m, const SessionRule *rule); /* adds or replaces by id */
 void members_drop_session(Members *m, const char *id, const char *heir /* or NULL */);
-int members_add(Members *m, pid_t pid, const char *id); /* -ENOENT: no such session */
+/* -ENOENT: no such session. What the connector tells later of a time before this call does not undo it. */
+int members_add(Members *m, pid_t pid, const char *id);
 
 /* From the connector, in order. */
-int members_fork(Members *m, pid_t parent,
-                 pid_t child); /* -ENOMEM: the child of a member is missing */
+/* `at`: CLOCK_MONOTONIC. -ENOMEM: the child of a member is missing. */
+int members_fork(Members *m, pid_t parent, pid_t child, nsec_t at);
 /* Some exits turn out to have been none (connector.h): a member is forgotten some time after its exit only. */
 void members_exit(Members *m, pid_t pid);
 void members_exec(Members *m, pid_t pid);

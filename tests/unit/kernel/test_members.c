@@ -20,6 +20,8 @@ enum {
         FIRST = 4194304 + 1
 };
 
+#define LATER UINT64_MAX /* after anything that is added */
+
 static SessionRule rule_of(const char *id) {
         SessionRule r = {.policy = POLICY_DENY};
 
@@ -55,9 +57,9 @@ static void child_is_in_its_parents_session(void **state) {
         Members *m = *state;
 
         assert_int_equal(members_add(m, FIRST, "aaaa"), 0);
-        assert_int_equal(members_fork(m, FIRST, FIRST + 1), 0);
-        assert_int_equal(members_fork(m, FIRST + 1, FIRST + 2), 0);
-        assert_int_equal(members_fork(m, FIRST + 9, FIRST + 3), 0);
+        assert_int_equal(members_fork(m, FIRST, FIRST + 1, LATER), 0);
+        assert_int_equal(members_fork(m, FIRST + 1, FIRST + 2, LATER), 0);
+        assert_int_equal(members_fork(m, FIRST + 9, FIRST + 3, LATER), 0);
         assert_in(m, FIRST + 2, "aaaa");
         assert_false(members_find(m, FIRST + 3, NULL));
         assert_false(members_is_empty(m));
@@ -85,7 +87,7 @@ static void innermost_session_wins_and_is_inherited(void **state) {
 
         assert_int_equal(members_add(m, FIRST, "aaaa"), 0);
         assert_int_equal(members_add(m, FIRST, "bbbb"), 0);
-        assert_int_equal(members_fork(m, FIRST, FIRST + 1), 0);
+        assert_int_equal(members_fork(m, FIRST, FIRST + 1, LATER), 0);
         assert_in(m, FIRST + 1, "bbbb");
         members_drop_session(m, "bbbb", "aaaa");
         assert_in(m, FIRST, "aaaa");
@@ -102,7 +104,7 @@ static void number_given_away_leaves_the_session(void **state) {
         assert_int_equal(members_add(m, FIRST, "aaaa"), 0);
         members_exit(m, FIRST);
         assert_true(members_is_empty(m));
-        assert_int_equal(members_fork(m, 1, FIRST), 0);
+        assert_int_equal(members_fork(m, 1, FIRST, LATER), 0);
         assert_false(members_find(m, FIRST, NULL));
 }
 
@@ -114,7 +116,7 @@ static void exit_that_was_none_is_forgiven(void **state) {
         members_exit(m, FIRST);
         members_exec(m, FIRST);
         for (pid_t i = 1; i < 1000; i++) {
-                assert_int_equal(members_fork(m, FIRST, FIRST + i), 0);
+                assert_int_equal(members_fork(m, FIRST, FIRST + i, LATER), 0);
                 members_exit(m, FIRST + i);
         }
         assert_in(m, FIRST, "aaaa");
@@ -126,7 +128,7 @@ static void the_exited_are_forgotten_after_a_while(void **state) {
 
         assert_int_equal(members_add(m, FIRST, "aaaa"), 0);
         for (pid_t i = 1; i < 1000; i++) {
-                assert_int_equal(members_fork(m, FIRST, FIRST + i), 0);
+                assert_int_equal(members_fork(m, FIRST, FIRST + i, LATER), 0);
                 members_exit(m, FIRST + i);
         }
         assert_false(members_find(m, FIRST + 1, NULL));
@@ -139,13 +141,25 @@ static void late_exit_does_not_take_the_living(void **state) {
         pid_t alive = getpid();
 
         assert_int_equal(members_add(m, FIRST, "aaaa"), 0);
-        assert_int_equal(members_fork(m, FIRST, alive), 0);
+        assert_int_equal(members_fork(m, FIRST, alive, LATER), 0);
         members_exit(m, alive);
         for (pid_t i = 1; i < 1000; i++) {
-                assert_int_equal(members_fork(m, FIRST, FIRST + i), 0);
+                assert_int_equal(members_fork(m, FIRST, FIRST + i, LATER), 0);
                 members_exit(m, FIRST + i);
         }
         assert_in(m, alive, "aaaa");
+}
+
+/* The event loop may be quicker than the connector. */
+static void fork_that_is_told_late_does_not_undo_what_was_added(void **state) {
+        Members *m = *state;
+
+        assert_int_equal(members_add(m, FIRST, "aaaa"), 0);
+        assert_int_equal(members_add(m, FIRST + 1, "bbbb"), 0);
+        assert_int_equal(members_fork(m, 1, FIRST, 1), 0);
+        assert_int_equal(members_fork(m, FIRST, FIRST + 1, 2), 0);
+        assert_in(m, FIRST, "aaaa");
+        assert_in(m, FIRST + 1, "bbbb");
 }
 
 static void outsider_is_remembered_until_something_is_told(void **state) {
@@ -159,7 +173,7 @@ static void outsider_is_remembered_until_something_is_told(void **state) {
         members_exit(m, FIRST);
         assert_int_equal(members_look(m, FIRST, &r), MEMBERSHIP_UNKNOWN);
         assert_false(members_settle(m, FIRST, &r));
-        assert_int_equal(members_fork(m, 1, FIRST), 0);
+        assert_int_equal(members_fork(m, 1, FIRST, LATER), 0);
         assert_int_equal(members_look(m, FIRST, &r), MEMBERSHIP_UNKNOWN);
         assert_false(members_settle(m, FIRST, &r));
         members_lost(m);
@@ -286,6 +300,7 @@ int main(void) {
                 WITH(exit_that_was_none_is_forgiven),
                 WITH(the_exited_are_forgotten_after_a_while),
                 WITH(late_exit_does_not_take_the_living),
+                WITH(fork_that_is_told_late_does_not_undo_what_was_added),
                 WITH(outsider_is_remembered_until_something_is_told),
                 WITH(fork_is_known_after_a_poke),
                 WITH(main_thread_that_ends_stays_a_member),
