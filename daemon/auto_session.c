@@ -3,6 +3,7 @@
 #include "common/strv.h"
 #include "daemon/core/authorisation.h"
 #include "daemon/core/recognise.h"
+#include "daemon/gate_site.h"
 #include "daemon/live.h"
 #include "daemon/log.h"
 
@@ -14,10 +15,11 @@ bool auto_session_is_wanted(const Manager *m) {
 
 static void on_started(Manager *m, int r, Live *live, Watched *const *missing, size_t n_missing,
                        void *userdata) {
-        if (r >= 0)
+        if (r >= 0) {
+                (void) gate_sites_update_holds(m->gate_sites, NULL, NULL);
                 log_info("session %s: started by itself for process %d (%s)", live->session->id,
                          (int) live->session->root_pid, live->session->label);
-        else if (r != -ESRCH && r != -EALREADY)
+        } else if (r != -ESRCH && r != -EALREADY)
                 log_error("cannot start a session by itself: %s", strerror(-r));
 }
 

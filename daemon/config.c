@@ -292,31 +292,14 @@ static int check_same_path(Loader *l, const Section *s) {
         return 0;
 }
 
-/* Protection that is off never looks on. */
+/* What is not done must not look as if it were. */
 static int tell_unsupported(Loader *l, Section *s) {
-        static const char *const instead[_POLICY_MAX] = {
-                [POLICY_ASK] = "not held",
-                [POLICY_DENY] = "not refused",
-                [POLICY_FREEZE] = "their session is not frozen",
-                [POLICY_KILL] = "nothing is killed",
-        };
         char title[SECTION_TITLE_MAX];
-        int r = 0;
 
-        if (s->kind == CONFIG_WEBHOOK)
-                return problem(l, s->first, /* fatal= */ false, "%s is not used by this version",
-                               section_title(s, title));
-        if (s->kind != CONFIG_WATCH)
+        if (s->kind != CONFIG_WEBHOOK)
                 return 0;
-        if (instead[s->watch->policy])
-                r = problem(l, section_place_of(s, "Policy"), /* fatal= */ false,
-                            "policy '%s' is not enforced by this version: changes are alerted, %s",
-                            policy_to_string(s->watch->policy), instead[s->watch->policy]);
-        if (r >= 0 && s->watch->preserve)
-                r = problem(l, section_place_of(s, "Preserve"), /* fatal= */ false,
-                            "Preserve=yes is not carried out by this version: nothing is kept for "
-                            "undo");
-        return r;
+        return problem(l, s->first, /* fatal= */ false, "%s is not used by this version",
+                       section_title(s, title));
 }
 
 static int check_whole(Loader *l) {

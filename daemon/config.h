@@ -22,6 +22,8 @@ typedef struct Webhook {
 typedef struct Config {
         char *group; /* NULL: "mountwatch" */
         unsigned retain_days;
+        usec_t hold_deadline;    /* how long a call is held at most */
+        uint64_t preserve_total; /* bytes of preserved files, over all sessions */
         WatchSpec **watches;
         size_t n_watches;
         AutoSession *auto_sessions;

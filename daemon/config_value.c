@@ -13,6 +13,7 @@
 #include "daemon/core/watch.h"
 
 #define RETAIN_DAYS_MAX 3650
+#define HOLD_SECONDS_MAX 3600
 #define GROUP_NAME_MAX 32
 #define Q "'%.200s'" /* a value in a message */
 
@@ -238,6 +239,17 @@ int config_parse_days(const char *value, void *field, char **ret_reason) {
                 return invalid(ret_reason, Q " is not a number of days from 1 to %d", value,
                                RETAIN_DAYS_MAX);
         *(unsigned *) field = (unsigned) n;
+        return 0;
+}
+
+int config_parse_seconds(const char *value, void *field, char **ret_reason) {
+        const char *p = value;
+        uint64_t n;
+
+        if (!parse_digits(&p, &n) || (*p && !str_equal(p, "s")) || n < 1 || n > HOLD_SECONDS_MAX)
+                return invalid(ret_reason, Q " is not a number of seconds from 1 to %d", value,
+                               HOLD_SECONDS_MAX);
+        *(usec_t *) field = n * USEC_PER_SEC;
         return 0;
 }
 

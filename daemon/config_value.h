@@ -14,9 +14,10 @@ int config_parse_globs(const char *value, void *field, char **ret_reason); /* re
 int config_parse_programs(const char *value, void *field, char **ret_reason);
 int config_parse_words(const char *value, void *field, char **ret_reason);
 
-int config_parse_days(const char *value, void *field, char **ret_reason); /* unsigned */
-int config_parse_size(const char *value, void *field, char **ret_reason); /* uint64_t */
-int config_parse_bool(const char *value, void *field, char **ret_reason); /* bool */
+int config_parse_days(const char *value, void *field, char **ret_reason);    /* unsigned */
+int config_parse_seconds(const char *value, void *field, char **ret_reason); /* usec_t */
+int config_parse_size(const char *value, void *field, char **ret_reason);    /* uint64_t */
+int config_parse_bool(const char *value, void *field, char **ret_reason);    /* bool */
 int config_parse_policy(const char *value, void *field, char **ret_reason);
 int config_parse_untagged(const char *value, void *field, char **ret_reason);
 int config_parse_kill_scope(const char *value, void *field, char **ret_reason);

@@ -7,11 +7,13 @@
 #include "daemon/auto_session.h"
 #include "daemon/barrier.h"
 #include "daemon/core/attribution.h"
+#include "daemon/enforce.h"
 #include "daemon/kernel/cgroup.h"
 #include "daemon/kernel/proc.h"
 #include "daemon/live.h"
 #include "daemon/log.h"
 #include "daemon/record.h"
+#include "daemon/tag.h"
 #include "daemon/watched.h"
 
 #include <errno.h>
@@ -110,7 +112,7 @@ static Process *author_learn(Manager *m, pid_t pid) {
                         Live *l = live_find(m, id);
 
                         if (l)
-                                process_table_tag(m->processes, p, l->session);
+                                (void) tag_member(l, p);
                 }
         return p;
 }
@@ -143,6 +145,7 @@ static void prepare(Manager *m, const WatchSpec *spec, const Change *c, const Pr
 static void take_change(Watched *w, Change *change) {
         Manager *m = w->manager;
         Operation op = {};
+        Live *live;
         Process *author = find_author(m, change);
         int r;
 
@@ -153,6 +156,9 @@ static void take_change(Watched *w, Change *change) {
                         live_add_loss_all(m, "memory", w->spec->name, change->at, change->at, 1);
                 return;
         }
+        live = op.session ? live_find(m, op.session) : NULL;
+        if (live)
+                enforce(live, w->spec, &op, change->pid);
         record_operation(m, &op, author ? process_image_at(author, change->read_at) : NULL,
                          change->pid);
         operation_done(&op);

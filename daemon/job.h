@@ -10,8 +10,6 @@
 
 #define JOBS_MAX 64 /* under way at a time; one more is -EAGAIN */
 
-typedef struct Jobs Jobs;
-
 /* In the thread. Must not touch the manager. */
 typedef void (*job_run_t)(void *userdata);
 /* In the loop. `m` is NULL when the daemon is ending: release userdata, do nothing else. */

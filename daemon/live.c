@@ -3,6 +3,8 @@
 #include "common/strv.h"
 #include "daemon/alert.h"
 #include "daemon/barrier.h"
+#include "daemon/gate_site.h"
+#include "daemon/held.h"
 #include "daemon/intake.h"
 #include "daemon/kernel/cgroup.h"
 #include "daemon/log.h"
@@ -13,6 +15,8 @@
 #include <errno.h>
 #include <sys/random.h>
 #include <utlist.h>
+
+#define ASKED_MAX 1024 /* paths remembered as allowed by a person */
 
 struct LiveWaiter {
         LiveWaiter *next;
@@ -43,7 +47,11 @@ static Live *live_free(Live *l) {
                 l->waiters = w->next;
                 free(w);
         }
+        if (l->guard)
+                gate_close(l->guard);
+        (void) gate_unref(l->guard);
         strv_free(l->alerted);
+        strv_free(l->asked);
         (void) session_free(l->session);
         free(l);
         return NULL;
@@ -68,6 +76,27 @@ Live *live_of_pid(Manager *m, pid_t pid) {
         intake_processes(m);
         p = process_table_find(m->processes, pid);
         return p ? live_of(m, p->session) : NULL;
+}
+
+bool live_is_guarded(const Live *l) {
+        for (; l; l = live_of(l->manager, l->session->outer))
+                if (l->guard)
+                        return true;
+        return false;
+}
+
+bool live_needs_gate_on(const Live *l, const WatchSpec *w) {
+        const SessionRule rule = {
+                .has_policy = l->session->has_policy,
+                .policy = l->session->policy,
+        };
+
+        return policy_needs_gate(w, &rule);
+}
+
+void live_remember_asked(Live *l, const char *path) {
+        if (strv_length(l->asked) < ASKED_MAX && !strv_contains(l->asked, path))
+                (void) strv_append(&l->asked, path);
 }
 
 size_t live_count_for(Manager *m, uid_t uid) {
@@ -154,14 +183,19 @@ static int live_begin(Manager *m, LiveRequest *q, Live **ret) {
         if (r < 0)
                 return r;
         HASH_ADD_STR(m->live, session->id, l);
-        r = tag_root(l, q->automatic);
+        r = gatekeeper_put_session(m->gatekeeper, l);
+        if (r >= 0)
+                r = tag_root(l, q->automatic);
         if (r < 0) {
+                gatekeeper_drop_session(m->gatekeeper, l);
                 process_table_untag_all(m->processes, l->session, l->session->outer);
                 if (l->session->cgroup)
                         (void) cgroup_dissolve(l->session->cgroup);
                 HASH_DEL(m->live, l);
                 return r;
         }
+        /* once more: an outer session may have made it stricter */
+        (void) gatekeeper_put_session(m->gatekeeper, l);
         live_store(l);
         DL_FOREACH (m->watches, w) {
                 r = store_put_session_watch(m->store, l->session->id, w->spec, w->status.scope,
@@ -170,6 +204,11 @@ static int live_begin(Manager *m, LiveRequest *q, Live **ret) {
                         manager_store_failed(m, r);
                 if (w->status.state == WATCHER_FAILED)
                         live_add_loss(l, "not-watched", w->spec->name, l->session->started, 0, 0);
+        }
+        if (gatekeeper_is_needed(m, l)) {
+                r = gate_sites_refresh(m->gate_sites);
+                if (r < 0)
+                        live_add_loss(l, "not-enforced", NULL, l->session->started, 0, 0);
         }
         if (!m->connector)
                 live_add_loss(l, "no-process-events", NULL, l->session->started, 0, 0);
@@ -263,7 +302,11 @@ static void live_finish(Manager *m, Live *l) {
         HASH_ITER (hh, m->live, inner, next)
                 if (inner->session->outer == s)
                         inner->session->outer = s->outer;
+        gatekeeper_drop_session(m->gatekeeper, l);
+        held_drop_session(m, s->id);
+        gate_sites_close_guard(m->gate_sites, l);
         HASH_DEL(m->live, l);
+        (void) gate_sites_update_holds(m->gate_sites, NULL, NULL);
         if (s->cgroup)
                 dissolve_cgroups(m, s->cgroup);
         memcpy(id, s->id, sizeof id);
@@ -404,6 +447,7 @@ int live_adopt(Manager *m, Session *session, Live **ret) {
         l->session = session;
         HASH_ADD_STR(m->live, session->id, l);
         manager_update_demand(m);
+        (void) gatekeeper_put_session(m->gatekeeper, l);
         *ret = l;
         return 0;
 }

@@ -9,7 +9,7 @@
 #include "daemon/core/session.h"
 #include "daemon/manager.h"
 
-#include <uthash.h>
+#include "common/hash.h"
 
 typedef struct LiveWaiter LiveWaiter;
 
@@ -22,6 +22,11 @@ struct Live {
         bool ending;            /* its last barrier is under way */
         bool killed;            /* by request: the final state says so */
         usec_t ended;           /* when the end was noticed */
+        Gate *guard;            /* reference, or NULL: none of its own */
+        bool guard_promised; /* the starter is about to attach one: nothing else need be held for it */
+        bool allow_asked;    /* somebody said allow-session */
+        bool thawed;         /* frozen by policy, and thawed by a person */
+        char **asked;        /* paths that somebody allowed; NULL-terminated or NULL */
         char **alerted; /* names of watches whose first violation has been told; NULL-terminated or NULL */
         LiveWaiter *waiters;
 };
@@ -51,6 +56,13 @@ Live *live_find(Manager *m, const char *id);
 /* The session that this process is in, or NULL. */
 Live *live_of_pid(Manager *m, pid_t pid);
 size_t live_count_for(Manager *m, uid_t uid);
+
+/* Its calls go through a seccomp guard: its own, or that of a session around it. */
+bool live_is_guarded(const Live *l);
+/* Whether this watch's policy, the session's own or Preserve= needs a gate for it. */
+bool live_needs_gate_on(const Live *l, const WatchSpec *w);
+/* A person let this: what follows is "held", not merely seen. */
+void live_remember_asked(Live *l, const char *path);
 
 /* The command of the session has ended with this status. */
 void live_command_ended(Live *l, int exit_status);

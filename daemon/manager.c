@@ -2,7 +2,10 @@
 #include "daemon/manager.h"
 #include "daemon/auto_session.h"
 #include "daemon/barrier.h"
+#include "daemon/gate_site.h"
+#include "daemon/held.h"
 #include "daemon/intake.h"
+#include "daemon/job.h"
 #include "daemon/kernel/cgroup.h"
 #include "daemon/kernel/mountinfo.h"
 #include "daemon/live.h"
@@ -112,6 +115,8 @@ static void connector_begin(Manager *m) {
         if (r >= 0)
                 r = sd_event_add_io(m->event, &m->connector_source, connector_fd(m->connector),
                                     EPOLLIN, on_process_events, m);
+        if (r >= 0)
+                connector_set_members(m->connector, gatekeeper_members(m->gatekeeper));
         if (r >= 0) {
                 free(TAKE_PTR(m->connector_error));
                 return;
@@ -223,8 +228,11 @@ static int apply_watches(Manager *m, const Config *config) {
                 }
                 DL_APPEND(m->watches, w);
         }
+        r = gatekeeper_set_watches(m->gatekeeper);
+        if (r < 0)
+                return r;
         manager_update_demand(m);
-        return 0;
+        return m->live ? gate_sites_refresh(m->gate_sites) : 0;
 }
 
 int manager_reload(Manager *m, ConfigProblems *problems) {
@@ -266,6 +274,8 @@ static int on_mounts(sd_event_source *source, int fd, uint32_t revents, void *us
 
         DL_FOREACH (m->watches, w)
                 watcher_mounts_changed(w->watcher);
+        if (m->live)
+                (void) gate_sites_refresh(m->gate_sites);
         return 0;
 }
 
@@ -321,6 +331,19 @@ static int load_first_config(Manager *m) {
         if (r < 0 && problems.n == 0)
                 log_error("cannot read the configuration '%s': %s", m->config_file, strerror(-r));
         config_problems_done(&problems);
+        return r;
+}
+
+static int make_gates(Manager *m) {
+        int r;
+
+        r = jobs_new(m, &m->jobs);
+        if (r >= 0)
+                r = gatekeeper_new(m, &m->gatekeeper);
+        if (r >= 0)
+                r = gate_sites_new(m, &m->gate_sites);
+        if (r < 0)
+                log_error("cannot make the gates: %s", strerror(-r));
         return r;
 }
 
@@ -382,6 +405,9 @@ int manager_new(const ManagerOptions *options, Manager **ret) {
                 log_warning(
                         "no cgroup v2 hierarchy (%s): the process table alone carries the session tag",
                         strerror(-r));
+        r = make_gates(m);
+        if (r < 0)
+                return r;
         r = open_store(m);
         if (r < 0)
                 return r;
@@ -418,6 +444,8 @@ Manager *manager_free(Manager *m) {
                 return NULL;
         stream_free_all(m);
         barrier_free_all(m);
+        held_free_all(m);
+        (void) gate_sites_free(m->gate_sites);
         (void) api_server_free(m->api);
         DL_FOREACH_SAFE (m->watches, w, next) {
                 DL_DELETE(m->watches, w);
@@ -427,6 +455,8 @@ Manager *manager_free(Manager *m) {
         (void) connector_free(m->connector);
         (void) process_table_free(m->processes);
         live_free_all(m);
+        (void) gatekeeper_free(m->gatekeeper);
+        (void) jobs_free(m->jobs);
         (void) store_close(m->store);
         sd_event_source_disable_unref(m->mounts_source);
         (void) safe_close(m->mounts_fd);

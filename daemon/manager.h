@@ -19,6 +19,11 @@ typedef struct Watched Watched;
 typedef struct Live Live;
 typedef struct Barrier Barrier;
 typedef struct Stream Stream;
+typedef struct Held Held;
+typedef struct Gate Gate;
+typedef struct Gatekeeper Gatekeeper;
+typedef struct GateSites GateSites;
+typedef struct Jobs Jobs;
 
 typedef struct ManagerOptions {
         const char *config_file;
@@ -52,6 +57,12 @@ struct Manager {
         Live *live;                    /* by session id */
         unsigned starting;             /* sessions on their way: they keep watches armed */
         sd_event_source *check_source; /* looks for sessions whose last process is gone */
+
+        Jobs *jobs;
+        Gatekeeper *gatekeeper;
+        GateSites *gate_sites;
+        Held *held; /* list */
+        uint64_t next_held;
 
         Barrier *barriers; /* list */
         uint64_t next_cookie;

@@ -5,6 +5,9 @@
 
 const ApiMethod manager_methods[] = {
         {"StartSession", method_start_session},
+        {"AttachGuard", method_attach_guard},
+        {"ListHeld", method_list_held},
+        {"Decide", method_decide},
         {"FinishSession", method_finish_session},
         {"StopSession", method_stop_session},
         {"ListSessions", method_list_sessions},

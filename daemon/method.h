@@ -26,6 +26,14 @@ void method_get_status(ApiCall *call, const Peer *peer, json_object *parameters,
 void method_list_watches(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata);
 void method_reload(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata);
 
+void method_attach_guard(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata);
+void method_list_held(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata);
+void method_decide(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata);
+
+/* The live session that the call is about and that the peer may control; answers and returns NULL otherwise. id NULL: the one the peer
+ * is in. */
+Live *find_controlled(Manager *m, ApiCall *call, const Peer *peer, const char *id);
+
 /* NULL when absent or null. */
 const char *parameter_string(json_object *parameters, const char *key);
 bool parameter_bool(json_object *parameters, const char *key);

@@ -3,6 +3,8 @@
 #include "common/strv.h"
 #include "daemon/barrier.h"
 #include "daemon/core/authorisation.h"
+#include "daemon/gate_site.h"
+#include "daemon/held.h"
 #include "daemon/kernel/proc.h"
 #include "daemon/live.h"
 #include "daemon/log.h"
@@ -13,43 +15,105 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <utlist.h>
 
 #define KERNEL_THREAD 0x00200000UL /* PF_KTHREAD, include/linux/sched.h */
 
 /* ---- StartSession ---- */
 
+typedef struct Start {
+        ApiCall *call; /* reference */
+        bool guard;    /* the caller can install a guard */
+        char id[17];
+        json_object *warnings;
+} Start;
+
+static Start *start_free(Start *s) {
+        if (!s)
+                return NULL;
+        json_object_put(s->warnings);
+        (void) api_call_unref(s->call);
+        free(s);
+        return NULL;
+}
+
+DEFINE_CLEANUP(Start *, start_free)
+
+static void start_warn(Start *s, const char *watch, const char *what) {
+        _cleanup_free_ char *text = NULL;
+
+        if (asprintf(&text, "watch '%s': %s", watch, what) >= 0)
+                json_object_array_add(s->warnings, json_object_new_string(text));
+}
+
+static void start_answer(Manager *m, Start *s, bool guard) {
+        Live *live = live_find(m, s->id);
+        json_object *o = json_object_new_object(), *session = live ? view_live(live) : NULL;
+
+        if (!o || !session) {
+                json_object_put(o);
+                json_object_put(session);
+                answer_errno(s->call, live ? -ENOMEM : -ESRCH);
+                return;
+        }
+        json_object_object_add(o, "session", session);
+        json_object_object_add(o, "guard", json_object_new_boolean(guard));
+        json_object_object_add(o, "warnings", TAKE_PTR(s->warnings));
+        (void) api_call_reply(s->call, o, /* continues= */ false);
+}
+
+/* The holds stand, or they do not, and then somebody has to know. */
+static void on_holds_stand(Manager *m, int r, void *userdata) {
+        _cleanup_(start_freep) Start *s = userdata;
+        Live *live = live_find(m, s->id);
+        Watched *w;
+
+        DL_FOREACH (m->watches, w) {
+                const char *reason;
+
+                if (live && live_needs_gate_on(live, w->spec) && !live_is_guarded(live) &&
+                    !gate_sites_can_hold(m->gate_sites, w->spec->name, &reason))
+                        start_warn(s, w->spec->name,
+                                   reason[0] ? reason : "opens cannot be held yet");
+        }
+        start_answer(m, s, /* guard= */ false);
+}
+
 static void on_started(Manager *m, int r, Live *live, Watched *const *missing, size_t n_missing,
                        void *userdata) {
-        _cleanup_(api_call_unrefp) ApiCall *call = userdata;
-        json_object *o, *warnings, *session;
+        _cleanup_(start_freep) Start *s = userdata;
 
         if (r < 0) {
                 if (r == -ESRCH)
-                        answer_no_process(call, 0);
+                        answer_no_process(s->call, 0);
                 else
-                        answer_errno(call, r);
+                        answer_errno(s->call, r);
                 return;
         }
-        o = json_object_new_object();
-        warnings = json_object_new_array();
-        session = view_live(live);
-        if (!o || !warnings || !session) {
-                json_object_put(o);
-                json_object_put(warnings);
-                json_object_put(session);
-                answer_errno(call, -ENOMEM);
-                return;
-        }
-        for (size_t i = 0; i < n_missing; i++) {
-                _cleanup_free_ char *text = NULL;
+        memcpy(s->id, live->session->id, sizeof s->id);
+        for (size_t i = 0; i < n_missing; i++)
+                start_warn(s, missing[i]->spec->name,
+                           "not ready yet: its filesystem does not answer");
+        if (!gatekeeper_is_needed(m, live) || live_is_guarded(live))
+                start_answer(m, s, /* guard= */ false);
+        else if (s->guard) {
+                live->guard_promised = true;
+                start_answer(m, s, /* guard= */ true);
+        } else if (gate_sites_update_holds(m->gate_sites, on_holds_stand, s) >= 0)
+                s = NULL;
+        else
+                start_answer(m, s, /* guard= */ false);
+}
 
-                if (asprintf(&text, "watch '%s' is not ready yet: its filesystem does not answer",
-                             missing[i]->spec->name) >= 0)
-                        json_object_array_add(warnings, json_object_new_string(text));
-        }
-        json_object_object_add(o, "session", session);
-        json_object_object_add(o, "warnings", warnings);
-        (void) api_call_reply(call, o, /* continues= */ false);
+static Start *start_new(ApiCall *call, json_object *parameters) {
+        _cleanup_(start_freep) Start *s = calloc(1, sizeof *s);
+
+        if (!s)
+                return NULL;
+        s->call = api_call_ref(call);
+        s->guard = parameter_bool(parameters, "guard");
+        s->warnings = json_object_new_array();
+        return s->warnings ? TAKE_PTR(s) : NULL;
 }
 
 static size_t command_bytes(char *const *command) {
@@ -145,9 +209,11 @@ void method_start_session(ApiCall *call, const Peer *peer, json_object *paramete
         if (!check_process(call, peer, q.pid, &q.start_ticks))
                 return;
         if (take_request(call, parameters, &q)) {
-                r = live_start(m, &q, on_started, api_call_ref(call));
+                Start *start = start_new(call, parameters);
+
+                r = start ? live_start(m, &q, on_started, start) : -ENOMEM;
                 if (r < 0) {
-                        (void) api_call_unref(call);
+                        (void) start_free(start);
                         answer_errno(call, r);
                 }
         }
@@ -156,8 +222,7 @@ void method_start_session(ApiCall *call, const Peer *peer, json_object *paramete
 
 /* ---- the others ---- */
 
-/* The live session that the call is about and that the peer may control; answers and returns NULL otherwise. */
-static Live *find_controlled(Manager *m, ApiCall *call, const Peer *peer, const char *id) {
+Live *find_controlled(Manager *m, ApiCall *call, const Peer *peer, const char *id) {
         StoredSession ended;
         Live *l = id ? live_find(m, id) : live_of_pid(m, peer->pid);
 
@@ -488,8 +553,12 @@ void method_freeze_session(ApiCall *call, const Peer *peer, json_object *paramet
 void method_thaw_session(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata) {
         Live *l = find_controlled(userdata, call, peer, parameter_string(parameters, "id"));
 
-        if (l)
-                answer_count(call, restrain_freeze(l, /* freeze= */ false));
+        if (!l)
+                return;
+        l->thawed = true;
+        (void) gatekeeper_put_session(l->manager->gatekeeper, l);
+        answer_count(call, restrain_freeze(l, /* freeze= */ false));
+        held_let_session(userdata, l->session->id);
 }
 
 void method_kill_session(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata) {

@@ -4,6 +4,7 @@
 #include "daemon/kernel/cgroup.h"
 #include "daemon/kernel/kill.h"
 
+#include <errno.h>
 #include <signal.h>
 
 typedef struct Signal {
@@ -59,4 +60,12 @@ int restrain_freeze(Live *l, bool freeze) {
         if (l->session->cgroup && cgroup_freeze(l->session->cgroup, freeze) >= 0)
                 return n;
         return signal_members(l, freeze ? SIGSTOP : SIGCONT);
+}
+
+int restrain_kill_member(Live *l, pid_t pid) {
+        Process *p = process_table_find(l->manager->processes, pid);
+
+        if (!p || p->session != l->session)
+                return -ESRCH;
+        return kill_process(pid, p->image ? p->image->start_ticks : 0, SIGKILL);
 }

@@ -8,5 +8,7 @@
 /* Each returns how many processes there were. */
 int restrain_kill(Live *l);
 int restrain_freeze(Live *l, bool freeze);
+/* One member only; -EPERM, -ESRCH. */
+int restrain_kill_member(Live *l, pid_t pid);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/stream.h"
+#include "common/hash.h"
 #include "common/operation_json.h"
 #include "daemon/live.h"
 #include "daemon/method.h"
 
 #include <errno.h>
-#include <uthash.h>
 #include <utlist.h>
 
 #define PAGE 256

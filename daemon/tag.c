@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/tag.h"
 #include "daemon/core/policy.h"
+#include "daemon/gatekeeper.h"
 #include "daemon/intake.h"
 #include "daemon/kernel/cgroup.h"
 #include "daemon/kernel/proc.h"
@@ -9,13 +10,22 @@
 #include <errno.h>
 #include <sys/epoll.h>
 
+int tag_member(Live *l, Process *p) {
+        int r;
+
+        r = process_table_tag(l->manager->processes, p, l->session);
+        if (r >= 0)
+                r = gatekeeper_add_member(l->manager->gatekeeper, l, p->pid);
+        return r;
+}
+
 static void tag(Live *l, pid_t pid) {
         Process *p = process_table_find(l->manager->processes, pid);
 
         if (!p || !p->image || !p->image->program)
                 p = intake_learn(l->manager, pid);
         if (p && p->session != l->session)
-                process_table_tag(l->manager->processes, p, l->session);
+                (void) tag_member(l, p);
 }
 
 /* Every process whose chain of parents leads to one that is tagged. Forks go on meanwhile: what a tagged process forks is born
@@ -109,7 +119,7 @@ int tag_root(Live *l, bool automatic) {
                                 "session %s: no cgroup of its own (%s); the process table alone carries the tag",
                                 s->id, strerror(-r));
         }
-        r = process_table_tag(m->processes, p, s);
+        r = tag_member(l, p);
         if (r < 0)
                 return r;
         /* asked after the tag is on: what is forked from now on inherits it */

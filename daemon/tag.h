@@ -8,6 +8,8 @@
 /* Tags the process of a new session and all its descendants, and settles which session it lies in. -ESRCH: gone, or somebody else
  * by now. -EALREADY: `automatic`, and it is in a session. */
 int tag_root(Live *l, bool automatic);
+/* Puts one process into the session. */
+int tag_member(Live *l, Process *p);
 /* After a restart: whoever the cgroup, or the chain of parents, says is a member. */
 int tag_again(Live *l);
 /* Process messages were lost: members that are gone are taken out, those that are there are taken in. */

@@ -123,6 +123,7 @@ int proc_syscall_parse(const char *data, size_t size, ProcSyscall *ret) {
         int r;
 
         if (begins_with(&t, "running") || begins_with(&t, "-1 ")) {
+                s.running = t.p[0] == 'r';
                 *ret = s;
                 return 0;
         }
@@ -179,7 +180,7 @@ Intent intent_of_open(const ProcSyscall *s, uint64_t *ret_how) {
 
         *ret_how = 0;
         if (!call)
-                return (Intent){.may_write = true};
+                return (Intent){.may_write = true, .running = s->running};
         switch (call->type) {
         case CALL_OPEN:
                 return intent_of_flags(s->args[call->flags]);

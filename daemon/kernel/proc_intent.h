@@ -14,12 +14,14 @@
 #include <sys/types.h>
 
 typedef struct ProcSyscall {
-        long number; /* -1: running, or not in a call */
+        long number; /* -1: not in a call, or running */
+        bool running;
         uint64_t args[6];
 } ProcSyscall;
 
 typedef struct Intent {
-        bool known;     /* else may_write is set, and nothing else */
+        bool known;     /* else may_write is set, and nothing else but running */
+        bool running;   /* not asleep yet: ask again */
         bool may_write; /* the descriptor will be, or the call itself does */
         bool truncates; /* O_TRUNC of what exists */
         bool creates;   /* O_CREAT: what does not exist, is made */

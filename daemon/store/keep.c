@@ -43,7 +43,8 @@ static int read_target(int dir_fd, const char *name, char **ret) {
 static int64_t read_born(int dir_fd, const char *name) {
         struct statx x;
 
-        if (statx(dir_fd, name, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, STATX_BTIME, &x) < 0 ||
+        if (statx(dir_fd, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+                  STATX_BTIME, &x) < 0 ||
             !(x.stx_mask & STATX_BTIME))
                 return 0;
         return x.stx_btime.tv_sec * NSEC + x.stx_btime.tv_nsec;
@@ -53,7 +54,7 @@ static int fill(const Keeping *k, int dir_fd, const char *name, const char *path
         struct stat st;
         int r;
 
-        if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) < 0)
                 return -errno;
         r = copy_meta_read(dir_fd, name, &kept->meta);
         if (r < 0)

@@ -183,8 +183,8 @@ int store_put_undo_step(Store *s, const char *session, const UndoStep *step, use
                                  .bytes = step->bytes,
                                  .at = now};
 
-                (void) stpncpy(q.session, session, sizeof q.session - 1);
-                (void) stpncpy(q.item, step->item, sizeof q.item - 1);
+                (void) snprintf(q.session, sizeof q.session, "%s", session);
+                memcpy(q.item, step->item, sizeof q.item);
                 r = store_put_quarantined(s, &q);
         }
         if (r >= 0)

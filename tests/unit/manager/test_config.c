@@ -140,12 +140,6 @@ static void tells_what_is_odd_and_goes_on(void **state) {
                 {"[Daemon x]\n", 1, "unknown section [Daemon x]"},
                 {"[]\n", 1, "unknown section []"},
                 {W "Policy=record\nPolicy=alert\n", 4, "Policy was set already, line 3"},
-                {W "Policy=deny\n", 3,
-                 "policy 'deny' is not enforced by this version: changes are alerted, not refused"},
-                {W "Policy=ask\n", 3, "policy 'ask' is not enforced"},
-                {W "Policy=freeze\n", 3, "policy 'freeze' is not enforced"},
-                {W "Policy=kill\n", 3, "policy 'kill' is not enforced"},
-                {W "Preserve=yes\n", 3, "Preserve=yes is not carried out"},
                 {"\n[Webhook o]\nUrl=https://x/y\n", 2, "[Webhook o] is not used"},
         };
 

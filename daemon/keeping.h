@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Keeping: what a held call may lose is copied to the store before the call goes on. */
+#ifndef MOUNTWATCH_KEEPING_H
+#define MOUNTWATCH_KEEPING_H
+
+#include "daemon/gatekeeper.h"
+
+/* Consumes the attempt: it goes on with gatekeeper_go_on() when everything that it may lose has been kept; when that fails, as the
+ * policy says: deny and ask refuse, the others go on and say that it was not preserved. */
+void keeping_start(Manager *m, Gate *g, Attempt *a);
+
+#endif
