@@ -84,6 +84,10 @@ Connection *connection_free(Connection *c) {
         return NULL;
 }
 
+int connection_fd(const Connection *c) {
+        return c->fd;
+}
+
 static int send_all(int fd, const char *data, size_t size) {
         while (size > 0) {
                 ssize_t n = send(fd, data, size, MSG_NOSIGNAL);

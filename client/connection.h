@@ -23,6 +23,9 @@ int connection_new(const char *socket_path, Connection **ret);
 Connection *connection_free(Connection *c);
 DEFINE_CLEANUP(Connection *, connection_free)
 
+/* For whoever wants to see it end. Stays the connection's. */
+int connection_fd(const Connection *c);
+
 /* One call, one reply. Consumes `parameters` (may be NULL). *ret is the caller's; never NULL on success. */
 int connection_call(Connection *c, const char *method, json_object *parameters, json_object **ret);
 

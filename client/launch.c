@@ -40,7 +40,8 @@ static void restore_signals(const Launch *l) {
         (void) sigprocmask(SIG_SETMASK, &l->mask, NULL);
 }
 
-_Noreturn static void run_child(const Launch *l, char *const *argv, int release_fd, int error_fd) {
+_Noreturn static void run_child(const Launch *l, char *const *argv, const LaunchHook *hook,
+                                int release_fd, int error_fd) {
         int error;
         ssize_t n;
         char byte;
@@ -48,7 +49,7 @@ _Noreturn static void run_child(const Launch *l, char *const *argv, int release_
         do
                 n = read(release_fd, &byte, 1);
         while (n < 0 && errno == EINTR);
-        if (n != 1)
+        if (n != 1 || (hook && hook->run(hook->userdata) != 0))
                 _exit(STATUS_NO_DAEMON);
         restore_signals(l);
         execvp(argv[0], argv);
@@ -57,7 +58,7 @@ _Noreturn static void run_child(const Launch *l, char *const *argv, int release_
         _exit(error == ENOENT ? STATUS_NOT_FOUND : STATUS_CANNOT_EXECUTE);
 }
 
-static int fork_held(Launch *l, char *const *argv) {
+static int fork_held(Launch *l, char *const *argv, const LaunchHook *hook) {
         int release[2] = {-1, -1}, error[2] = {-1, -1}, r;
 
         r = pipe_above_stdio(release);
@@ -68,7 +69,7 @@ static int fork_held(Launch *l, char *const *argv) {
         if (l->pid == 0) {
                 /* the child must see the end of the pipe when the parent dies */
                 safe_close(release[1]);
-                run_child(l, argv, release[0], error[1]);
+                run_child(l, argv, hook, release[0], error[1]);
         }
         if (r == 0 && l->pid < 0)
                 r = -errno;
@@ -84,7 +85,7 @@ static int fork_held(Launch *l, char *const *argv) {
         return 0;
 }
 
-int launch_fork(char *const *argv, Launch *ret) {
+int launch_fork(char *const *argv, const LaunchHook *hook, Launch *ret) {
         Launch l = {.pid = -1, .release_fd = -1, .error_fd = -1};
         const struct sigaction by_default = {.sa_handler = SIG_DFL};
         int r;
@@ -93,7 +94,7 @@ int launch_fork(char *const *argv, Launch *ret) {
         for (size_t i = 0; i < LAUNCH_SIGNALS; i++)
                 (void) sigaction(own_signals[i], NULL, &l.actions[i]);
         (void) sigaction(SIGCHLD, &by_default, NULL);
-        r = fork_held(&l, argv);
+        r = fork_held(&l, argv, hook);
         if (r < 0) {
                 restore_signals(&l);
                 return r;

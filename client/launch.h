@@ -15,6 +15,12 @@
 
 #define LAUNCH_SIGNALS 5
 
+/* Runs in the child when it has been released, just before the command is executed. Nonzero: it is not executed. */
+typedef struct LaunchHook {
+        int (*run)(void *userdata);
+        void *userdata;
+} LaunchHook;
+
 typedef struct Launch {
         pid_t pid;
         int release_fd; /* closed without a byte: the child gives up */
@@ -23,8 +29,8 @@ typedef struct Launch {
         struct sigaction actions[LAUNCH_SIGNALS];
 } Launch;
 
-/* Forks; the child waits. On failure nothing is left behind. */
-int launch_fork(char *const *argv, Launch *ret);
+/* Forks; the child waits. On failure nothing is left behind. `hook` may be NULL. */
+int launch_fork(char *const *argv, const LaunchHook *hook, Launch *ret);
 /* Lets the command start. From now on the terminal's signals are the command's alone. */
 int launch_release(Launch *l);
 /* The command is not to start: ends the child. */

@@ -27,7 +27,7 @@ static const OptionInfo option_table[_OPTION_MAX] = {
         [OPTION_JSON_FILE] = {0, "json", "FILE", "write the report to FILE as JSON"},
         [OPTION_JUNIT] = {0, "junit", "FILE", "write the report to FILE as JUnit XML"},
         [OPTION_NO_GUARD] = {0, "no-guard", NULL,
-                             "run without a guard (this version has none: no effect)"},
+                             "do not supervise system calls (for commands that do so themselves)"},
         [OPTION_ALL_SESSIONS] = {0, "all", NULL, "ended sessions too"},
         [OPTION_ALL_ROWS] = {0, "all", NULL, "every row, nothing folded"},
         [OPTION_FOLLOW] = {'f', "follow", NULL, "go on with new ones as they come"},

@@ -10,6 +10,7 @@
 
 #include "client/launch.h"
 #include "client/outcome.h"
+#include "client/run_guard.h"
 #include "common/json_member.h"
 #include "common/operation_json.h"
 #include "common/path_text.h"
@@ -23,7 +24,9 @@ typedef struct Run {
         FailOn fail_on;
         ReportFiles files;
         Launch launch;
-        SessionView session; /* as it was when it started */
+        Handover handover;
+        bool may_guard, guard; /* wanted by us, wanted by the daemon */
+        SessionView session;   /* as it was when it started */
         int status, exec_errno;
         bool told_to_wait;
 } Run;
@@ -37,6 +40,7 @@ static int make_start(const Run *run, json_object **ret) {
         r = r < 0 ? r : json_add_text(o, "policy", run->options->value[OPTION_POLICY]);
         r = r < 0 ? r : json_add(o, "command", strv_to_json(run->options->arguments));
         r = r < 0 ? r : json_add_text(o, "cwd", cwd);
+        r = r < 0 ? r : json_add_bool(o, "guard", run->may_guard);
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(o);
@@ -45,7 +49,7 @@ static int make_start(const Run *run, json_object **ret) {
 
 static int start_session(Run *run) {
         _cleanup_json_ json_object *reply = NULL;
-        json_object *parameters = NULL, *session;
+        json_object *parameters = NULL, *session, *guard;
         int r;
 
         if (make_start(run, &parameters) < 0)
@@ -57,6 +61,8 @@ static int start_session(Run *run) {
         r = r < 0 ? r : session_view_from_json(session, &run->session);
         if (r < 0)
                 return verb_failed(run->context, NULL, r);
+        if (json_get(reply, "guard", json_type_boolean, &guard) > 0)
+                run->guard = json_object_get_boolean(guard);
         return verb_print_warnings(reply);
 }
 
@@ -175,12 +181,19 @@ static int run_command(Run *run) {
         int r;
 
         r = launch_release(&run->launch);
+        if (r >= 0 && run->may_guard) {
+                if (run->guard)
+                        run_guard_put_up(&run->handover, run->context, &run->session);
+                /* a child that is gone is noticed by waiting for it */
+                (void) handover_skip(&run->handover);
+        }
         if (r >= 0)
                 r = launch_wait(&run->launch, &run->status, &run->exec_errno);
         if (r < 0) {
                 complain("failed to wait for the command: %s", strerror(-r));
                 return STATUS_NO_DAEMON;
         }
+        run_guard_tell_lapses(&run->handover);
         if (run->exec_errno) {
                 _cleanup_free_ char *name = path_to_text(run->options->arguments[0]);
 
@@ -207,9 +220,14 @@ static int report(Run *run) {
 }
 
 static int run_in_session(Run *run) {
-        int r;
+        const LaunchHook hook = {handover_child, &run->handover};
+        int r = 0;
 
-        r = launch_fork(run->options->arguments, &run->launch);
+        if (run->may_guard)
+                r = handover_init(&run->handover);
+        if (r >= 0)
+                r = launch_fork(run->options->arguments, run->may_guard ? &hook : NULL,
+                                &run->launch);
         if (r < 0) {
                 complain("failed to start the command: %s", strerror(-r));
                 return STATUS_NO_DAEMON;
@@ -224,7 +242,10 @@ static int run_in_session(Run *run) {
 }
 
 int verb_run(const Context *context, const Options *options) {
-        Run run = {.context = context, .options = options};
+        Run run = {.context = context,
+                   .options = options,
+                   .handover = HANDOVER_INIT,
+                   .may_guard = !options_has(options, OPTION_NO_GUARD)};
         int r;
 
         if (fail_on_parse(options, FAIL_ON_VIOLATION, &run.fail_on) != STATUS_DONE ||
@@ -232,6 +253,7 @@ int verb_run(const Context *context, const Options *options) {
             report_files_open(options, &run.files) != STATUS_DONE)
                 return STATUS_NO_DAEMON;
         r = run_in_session(&run);
+        handover_done(&run.handover);
         report_files_close(&run.files);
         session_view_done(&run.session);
         return r;

@@ -21,7 +21,7 @@ static int run(char *const *argv, int *ret_exec_errno) {
         int status = -1;
         Launch l;
 
-        assert_int_equal(launch_fork(argv, &l), 0);
+        assert_int_equal(launch_fork(argv, NULL, &l), 0);
         assert_int_equal(launch_release(&l), 0);
         assert_int_equal(launch_wait(&l, &status, ret_exec_errno), 0);
         return status;
@@ -55,7 +55,7 @@ static void an_aborted_command_never_starts(void **state) {
         assert_true(fd >= 0);
         close(fd);
         snprintf(script, sizeof(script), "rm %s", path);
-        assert_int_equal(launch_fork(shell(script), &l), 0);
+        assert_int_equal(launch_fork(shell(script), NULL, &l), 0);
         launch_abort(&l);
         assert_int_equal(access(path, F_OK), 0);
         assert_int_equal(unlink(path), 0);
