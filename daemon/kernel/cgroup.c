@@ -16,8 +16,10 @@
 #define CGROUP_PREFIX "mountwatch-"
 #define CGROUP_DEPTH_MAX 64 /* folders below one another that are followed */
 #define CGROUP_PROCS_MAX (64 * 1024 * 1024)
-/* Times that members are looked for again, because they fork meanwhile. */
+/* Times that members are looked for again, because they fork or end meanwhile; without a pause at first. */
 #define CGROUP_ROUNDS_MAX 100
+#define CGROUP_ROUNDS_FAST 10
+#define CGROUP_PAUSE_USEC 500
 
 int cgroup_find_root(char **ret) {
         _cleanup_(mount_table_done) MountTable t = {0};
@@ -365,7 +367,7 @@ int cgroup_kill_each(const char *cgroup) {
                 }
                 if (r != -EAGAIN)
                         break;
-                (void) usleep(1000);
+                (void) usleep(CGROUP_PAUSE_USEC);
         }
         (void) cgroup_freeze(cgroup, false);
         return r == -ENOENT ? 0 : r;
@@ -385,7 +387,8 @@ typedef struct Dissolve {
         bool has_nested; /* a session's folder lies below: it and what leads there stays */
 } Dissolve;
 
-/* Moves members up until none is left. */
+/* Moves members up until none is left. One that is ending stays, although the write succeeds, until it has closed its
+ * files (cgroup_migrate_add_task() leaves out PF_EXITING). */
 static int move_members(int dirfd, int parent) {
         for (unsigned round = 0; round < CGROUP_ROUNDS_MAX; round++) {
                 _cleanup_(pid_list_done) PidList l = {0};
@@ -400,6 +403,8 @@ static int move_members(int dirfd, int parent) {
                         if (r < 0 && r != -ESRCH)
                                 return r;
                 }
+                if (round >= CGROUP_ROUNDS_FAST)
+                        (void) usleep(CGROUP_PAUSE_USEC);
         }
         return -EAGAIN;
 }
@@ -415,6 +420,8 @@ static int move_and_remove(int dirfd, int parent, int above, const char *name) {
                         return 0;
                 if (errno != EBUSY)
                         return -errno;
+                if (round >= CGROUP_ROUNDS_FAST)
+                        (void) usleep(CGROUP_PAUSE_USEC);
         }
         return -EAGAIN;
 }

@@ -47,7 +47,7 @@ int cgroup_kill_each(const char *cgroup);
 /* Moves the members (and nested cgroups' members) to the parent and removes the folder. Not there any more is success.
  * -EBUSY: a session began inside this one and its folder is still below; its members stay tagged, all others have been moved,
  * and the folder waits empty until the caller calls again after the end of the inner one. -EAGAIN: members fork
- * faster than they can be moved. */
+ * faster than they can be moved, or one that is ending still closes its files (on a dead share for long): call again later. */
 int cgroup_dissolve(const char *cgroup);
 /* Calls f for each folder mountwatch-* below root (left by an earlier daemon), inner ones first. f may dissolve it. */
 int cgroup_foreach_left(const char *root,
