@@ -241,7 +241,6 @@ static int keep_all(Keeping *k) {
                 return r;
         switch (k->q->what) {
         case KEEP_NAME:
-                return 0;
         case KEEP_METADATA:
                 r = keep_metadata(k, &spot);
                 break;

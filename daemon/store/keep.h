@@ -17,7 +17,7 @@
 typedef enum KeepWhat {
         KEEP_CONTENT,  /* before it may be written, truncated, removed or replaced */
         KEEP_METADATA, /* before mode, owner, times or xattrs may change */
-        KEEP_NAME, /* before it is made or renamed: only the directory that it is in (for its times) */
+        KEEP_NAME, /* before it is made or renamed: its directory (for the times); metadata, to know it again */
         KEEP_TREE, /* with all that is below: the snapshot of a watch, a directory that is moved out or replaced */
 } KeepWhat;
 

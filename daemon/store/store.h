@@ -55,6 +55,9 @@ int store_put_image(Store *s, Image *image);
  * o->session was never put. */
 int store_put_operation(Store *s, Operation *o, bool *ret_folded);
 
+/* What is known of an operation has changed: it was refused after all. */
+int store_amend_action(Store *s, int64_t seq, Action action);
+
 /* Reading. An id of NULL is "any". */
 typedef struct StoredSession {
         Session *session; /* owned; created set empty, outer NULL */

@@ -189,3 +189,19 @@ int store_put_operation(Store *s, Operation *o, bool *ret_folded) {
         *ret_folded = folded;
         return 0;
 }
+
+int store_amend_action(Store *s, int64_t seq, Action action) {
+        _cleanup_(statement_done) Statement st = {0};
+        int r = store_begin(s);
+
+        if (r >= 0)
+                r = statement_open(s, STATEMENT_OPERATION_AMEND,
+                                   "UPDATE operation SET action = ? WHERE seq = ?", &st);
+        if (r < 0)
+                return r;
+        statement_bind_int(&st, action);
+        statement_bind_int(&st, seq);
+        /* what is remembered for folding is no longer so */
+        fold_bump(s);
+        return statement_run(&st);
+}

@@ -298,9 +298,9 @@ static int note_rename(UndoPlanner *p, const Operation *op) {
         if (r < 0)
                 return r;
         came_from = TAKE_PTR(n->came_from);
-        if (op->replaced)
-                r = find_object(p, op, op->path, &o);
-        if (r >= 0 && o)
+        r = find_object(p, op, op->path,
+                        &o); /* without `replaced` it may be the other half of an exchange */
+        if (r >= 0 && o && op->replaced)
                 touch(o, op);
         if (r >= 0)
                 r = find_object(p, op, op->from, &o);
