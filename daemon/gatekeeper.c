@@ -193,11 +193,27 @@ void gatekeeper_go_on(Manager *m, Gate *g, Attempt *a) {
         }
 }
 
+/* The watch thread saw the file come into being and go: that row is the refused attempt's. */
+static bool amend_leftover(Manager *m, Live *l, const Gate *g, const Attempt *a) {
+        int64_t seq;
+
+        if (!g->hold || a->access.type != ACCESS_CREATE)
+                return false;
+        seq = leftovers_refuse(&l->leftovers, a->access.path, a->pid);
+        if (seq == 0)
+                return false;
+        session_forget_created(l->session, a->access.path);
+        if (store_amend_action(m->store, seq, ACTION_DENIED) < 0)
+                return false;
+        manager_store_written(m);
+        return true;
+}
+
 static void take_answered(Manager *m, Gate *g, Attempt *a) {
         Live *l = live_find(m, a->session);
 
         held_drop(m, g, a->id);
-        if (l && a->decision.verb == VERB_REFUSE)
+        if (l && a->decision.verb == VERB_REFUSE && !amend_leftover(m, l, g, a))
                 gatekeeper_record(m, a, ACTION_DENIED);
         else if (l && a->fell_back)
                 live_add_loss(l, "not-enforced", a->watch[0] ? a->watch : NULL, a->at,

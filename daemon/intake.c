@@ -142,6 +142,16 @@ static void prepare(Manager *m, const WatchSpec *spec, const Change *c, const Pr
                 attribution_forget(c, author, l->session);
 }
 
+/* The empty file of a create that was refused: its row is there already. */
+static bool is_leftover(Live *l, const Operation *op, pid_t pid) {
+        if (op->op != OP_CREATE || !leftovers_take_refused(&l->leftovers, op->path, pid))
+                return false;
+        l->session->operations--;
+        l->session->violations -= op->violation;
+        session_forget_created(l->session, op->path);
+        return true;
+}
+
 static void take_change(Watched *w, Change *change) {
         Manager *m = w->manager;
         Operation op = {};
@@ -157,10 +167,16 @@ static void take_change(Watched *w, Change *change) {
                 return;
         }
         live = op.session ? live_find(m, op.session) : NULL;
+        if (live && is_leftover(live, &op, change->pid)) {
+                operation_done(&op);
+                return;
+        }
         if (live)
                 enforce(live, w->spec, &op, change->pid);
         record_operation(m, &op, author ? process_image_at(author, change->read_at) : NULL,
                          change->pid);
+        if (live && op.op == OP_CREATE)
+                (void) leftovers_note_made(&live->leftovers, op.path, change->pid, op.seq);
         operation_done(&op);
 }
 

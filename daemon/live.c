@@ -52,6 +52,7 @@ static Live *live_free(Live *l) {
         (void) gate_unref(l->guard);
         strv_free(l->alerted);
         strv_free(l->asked);
+        leftovers_done(&l->leftovers);
         (void) session_free(l->session);
         free(l);
         return NULL;

@@ -7,6 +7,7 @@
 #define MOUNTWATCH_LIVE_H
 
 #include "daemon/core/session.h"
+#include "daemon/leftover.h"
 #include "daemon/manager.h"
 
 #include "common/hash.h"
@@ -26,6 +27,7 @@ struct Live {
         bool guard_promised; /* the starter is about to attach one: nothing else need be held for it */
         bool allow_asked;    /* somebody said allow-session */
         bool thawed;         /* frozen by policy, and thawed by a person */
+        Leftovers leftovers;
         char **asked;        /* paths that somebody allowed; NULL-terminated or NULL */
         char **alerted; /* names of watches whose first violation has been told; NULL-terminated or NULL */
         LiveWaiter *waiters;

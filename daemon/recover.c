@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/recover.h"
+#include "daemon/kernel/cgroup.h"
 #include "daemon/live.h"
 #include "daemon/log.h"
 #include "daemon/tag.h"
@@ -28,6 +29,17 @@ static void reconnect_outer(Manager *m, const StoredSession *stored, const char 
                 l->session->outer = outer->session;
 }
 
+/* A folder of one of our sessions that is over: the earlier daemon could not remove it. Other daemons' folders are theirs. */
+static void sweep_cgroup(const char *cgroup, const char *id, void *userdata) {
+        Manager *m = userdata;
+        StoredSession s;
+
+        if (live_find(m, id) || store_get_session(m->store, id, &s) < 0)
+                return;
+        stored_session_done(&s);
+        (void) cgroup_dissolve(cgroup);
+}
+
 int recover_sessions(Manager *m) {
         StoredSession *sessions = NULL;
         char(*ids)[17] = NULL;
@@ -51,6 +63,8 @@ int recover_sessions(Manager *m) {
                 stored_session_done(&sessions[i]);
         free(sessions);
         free(ids);
+        if (r >= 0 && m->cgroup_root)
+                (void) cgroup_foreach_left(m->cgroup_root, sweep_cgroup, m);
         live_check_soon(m);
         return r;
 }
