@@ -9,7 +9,7 @@
 
 typedef struct Case {
         const char *pattern, *exe;
-        char *cmdline[6];
+        const char *cmdline[6];
         bool matches;
 } Case;
 
@@ -39,7 +39,8 @@ static void runners_are_recognised_and_others_are_not(void **state) {
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 char *const patterns[] = {(char *) "no such thing", (char *) cases[i].pattern,
                                           NULL};
-                const char *found = recognise_command(patterns, cases[i].exe, cases[i].cmdline);
+                const char *found =
+                        recognise_command(patterns, cases[i].exe, (char *const *) cases[i].cmdline);
 
                 if (cases[i].matches)
                         assert_ptr_equal(found, patterns[1]);
