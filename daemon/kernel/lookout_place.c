@@ -48,8 +48,8 @@ static int place_directories(Lookout *l, int fd, int error, WatcherStatus *statu
         if (is_smb(l))
                 status->coverage.op[OP_CREATE] = SIGHT_INFERRED;
         explain(status,
-                "%s: each directory has a mark of its own; what is made in a new directory before "
-                "it has one is inferred",
+                "%s: each directory has a mark of its own; what is made in a new one before it has its "
+                "mark is inferred, in one that was moved in it is not seen",
                 fan_group_refusal(error));
         return 0;
 }

@@ -230,36 +230,51 @@ static void move_root(Translator *t, const Record *rec, const Side *new) {
         translate_emit(t, &c);
 }
 
-/* Renamed out of a directory that had no mark yet: the record has the new side only, the tree may know the old one. */
-static void find_old_side(Translator *t, const Record *rec, Side *old, Node **n) {
-        Node *known = tree_find_object(t->tree, rec->child_id);
-
-        if (old->name || !known || !known->parent || node_has_other_name(t->tree, known))
-                return;
-        *n = known;
-        old->directory = known->parent;
-        old->name = known->name;
-}
-
 typedef struct Move {
         Side old, new;
-        Node *node;   /* of the object, NULL when the tree does not have it */
-        Node *target; /* what has the new name, NULL when it is free */
+        Node *node;       /* of the object, NULL when the tree does not have it */
+        Node *target;     /* what has the new name, NULL when it is free */
+        char *found_name; /* old.name, when the record does not have it */
 } Move;
 
-static Move move_of(Translator *t, const Record *rec) {
+static void move_done(Move *m) {
+        free(m->found_name);
+}
+
+/* Renamed out of a directory that had no mark yet: the record has the new side only, the tree may know the old one. */
+static int find_old_side(Translator *t, const Record *rec, Move *m) {
+        Node *known = tree_find_object(t->tree, rec->child_id);
+
+        if (m->old.name || !known || !known->parent || node_has_other_name(t->tree, known))
+                return 0;
+        /* The node's own name goes when it gets another. */
+        m->found_name = strdup(known->name);
+        if (!m->found_name)
+                return -ENOMEM;
+        m->node = known;
+        m->old.directory = known->parent;
+        m->old.name = m->found_name;
+        return 0;
+}
+
+static int move_of(Translator *t, const Record *rec, Move *ret) {
         Move m = {.old = side_of(t, &rec->fan.at, rec->at_id),
                   .new = side_of(t, &rec->fan.to, rec->to_id)};
+        int r;
 
         m.node = moved_node(t, rec, &m.old);
-        if (t->by_directories && !m.old.directory)
-                find_old_side(t, rec, &m.old, &m.node);
+        if (t->by_directories && !m.old.directory) {
+                r = find_old_side(t, rec, &m);
+                if (r < 0)
+                        return r;
+        }
         if (m.new.directory)
                 m.target = tree_find(t->tree, m.new.directory, m.new.name);
         if (m.target &&
             (m.target == m.node || (m.target->id == rec->child_id && m.target->id != 0)))
                 m.target = NULL;
-        return m;
+        *ret = m;
+        return 0;
 }
 
 static int move_one(Translator *t, const Record *rec, const Move *m, bool replaced) {
@@ -276,13 +291,15 @@ static int move_one(Translator *t, const Record *rec, const Move *m, bool replac
 }
 
 static int exchange_one(Translator *t, const Record *rec) {
-        Move m = move_of(t, rec);
+        _cleanup_(move_done) Move m = {};
+        int r = move_of(t, rec, &m);
 
-        return move_one(t, rec, &m, /* replaced= */ false);
+        return r < 0 ? r : move_one(t, rec, &m, /* replaced= */ false);
 }
 
 /* Both objects get the other's name; none is lost. */
 static int exchange(Translator *t, Batch *b, size_t first, size_t second, const Move *m) {
+        Move back = {.old = m->new, .new = m->old, .node = m->target};
         int r;
 
         b->records[second].done = true;
@@ -294,8 +311,6 @@ static int exchange(Translator *t, Batch *b, size_t first, size_t second, const 
                 return r < 0 ? r : exchange_one(t, &b->records[first]);
         }
         /* Else they change places first; both records find that done. */
-        Move back = {.old = m->new, .new = m->old, .node = m->target};
-
         r = tree_exchange(t->tree, m->node, m->target);
         if (r < 0)
                 return r == -ELOOP ? 0 : r;
@@ -304,10 +319,15 @@ static int exchange(Translator *t, Batch *b, size_t first, size_t second, const 
 }
 
 int translate_rename(Translator *t, Batch *b, size_t i) {
-        Move m = move_of(t, &b->records[i]);
-        bool replaced = m.target != NULL;
+        _cleanup_(move_done) Move m = {};
+        bool replaced;
         size_t second;
+        int r;
 
+        r = move_of(t, &b->records[i], &m);
+        if (r < 0)
+                return r;
+        replaced = m.target != NULL;
         if (b->records[i].fan.mask & FAN_BIT_ONDIR)
                 translate_forget_outside(t);
         if (m.target) {

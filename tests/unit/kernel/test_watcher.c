@@ -229,6 +229,7 @@ static void do_move_directory_in(void) {
         put("o/n/m/f", O_CREAT, "1");
         until_read();
         MUST(rename("o/n", "w/n"));
+        until_read();
         put("w/n/m/f", O_APPEND, "2");
         put("w/n/m/g", O_CREAT | O_EXCL, "");
 }
@@ -238,6 +239,7 @@ static void do_move_directory_out(void) {
         put("o/d/sub/n", O_CREAT, "1");
         until_read();
         MUST(rename("o/d", "w/d3"));
+        until_read();
         MUST(unlink("w/d3/sub/n"));
 }
 static void do_exchange_across(void) {
