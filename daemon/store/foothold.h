@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A spot: a directory, held open, and a name in it. The way there leads through no symlink and into no other filesystem, so that
+ * A foothold: a directory, held open, and a name in it. The way there leads through no symlink and into no other filesystem, so that
  * nobody who may write in a watch can lead us, who may write everywhere, out of it.
  */
 #ifndef MOUNTWATCH_STORE_FOOTHOLD_H
@@ -15,7 +15,7 @@ typedef struct Foothold {
         const char *name; /* points into the path; "." for the root itself */
 } Foothold;
 
-#define SPOT_NULL ((Foothold){.dir_fd = -1})
+#define FOOTHOLD_NULL ((Foothold){.dir_fd = -1})
 
 /* `path` is at or below `root` (the path of the watch), or beside it with its name as a prefix (the side files of a watched file).
  * root NULL: anywhere. -ENOENT, -ENOTDIR: its directory is not there; -ELOOP, -EXDEV: not by that way. */

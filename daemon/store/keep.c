@@ -232,7 +232,7 @@ static int keep_whole(Keeping *k, const Foothold *spot) {
 }
 
 static int keep_all(Keeping *k) {
-        _cleanup_(foothold_done) Foothold spot = SPOT_NULL;
+        _cleanup_(foothold_done) Foothold spot = FOOTHOLD_NULL;
         int r = foothold_open(k->q->watch_path, k->q->path, &spot);
 
         if (r >= 0 && !str_equal(spot.name, "."))

@@ -201,7 +201,7 @@ static int remove_rest(BranchPlace from, BranchPlace item, CopyCancel cancel) {
 int quarantine_move(const char *state_dir, const char *session, const char *item, const char *root,
                     const char *path, CopyCancel cancel, uint64_t *ret_bytes) {
         _cleanup_close_ int dir = open_session(state_dir, session, /* make= */ true);
-        _cleanup_(foothold_done) Foothold spot = SPOT_NULL;
+        _cleanup_(foothold_done) Foothold spot = FOOTHOLD_NULL;
         BranchPlace to = {dir, item};
         struct stat st;
         int r;
@@ -220,7 +220,7 @@ int quarantine_move(const char *state_dir, const char *session, const char *item
 int quarantine_restore(const char *state_dir, const char *root, const Quarantined *q,
                        CopyCancel cancel) {
         _cleanup_close_ int dir = open_session(state_dir, q->session, /* make= */ false);
-        _cleanup_(foothold_done) Foothold spot = SPOT_NULL;
+        _cleanup_(foothold_done) Foothold spot = FOOTHOLD_NULL;
         int r;
 
         if (dir < 0)

@@ -28,7 +28,7 @@ int store_list_quarantined(Store *s, const char *session, uid_t uid, Quarantined
 int store_get_quarantined(Store *s, const char *item, Quarantined *ret); /* -ENOENT */
 int store_remove_quarantined(Store *s, const char *item);
 
-/* Files; worker thread. `root` is the path of the watch (spot.h), or NULL. */
+/* Files; worker thread. `root` is the path of the watch (foothold.h), or NULL. */
 /* Moves the object (a directory with all that is in it) to the item's place: a rename where that is the same filesystem, else a
  * copy that is compared before the original is removed. When the item is there already, the last run got so far: what is left of the
  * original goes; -EEXIST when something else has come to the path. */

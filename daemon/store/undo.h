@@ -37,22 +37,25 @@ typedef enum UndoState {
 } UndoState;
 
 typedef struct UndoStep {
-        uint64_t key; /* the same in every plan, until the session does more to the object */
+        /* The same in every plan, until the session does more to the object. */
+        uint64_t key;
         UndoAction action;
         ObjectKind kind;
         char *watch;
         char *root; /* path of the watch */
         char *path; /* where it lies, or (rename, restore) will lie */
         char *from; /* rename: where it lies */
-        /* What is put back: one, or the files of a database. Of a rename: what returns when `from` is gone. */
+        char *now;  /* where it lies before the undo begins: a dry run looks there; NULL: there */
+        /* What is put back: one, or the files of a database. Of a rename: what returns when `from`
+         * is gone. */
         KeptList kept;
-        /* restore: another name that the file had, to which a hard link is made if it is that file still; quarantine: the name
-         * in UndoPlan.own, where it differs */
+        /* restore: another name that the file had, to which a hard link is made if it is that file
+         * still. */
         char *alias;
-        usec_t last;  /* the session's last operation on it */
-        bool foreign; /* an operation of somebody else on it is known: reason tells whose */
-        bool begun;   /* by this run or an earlier one */
-        bool moved_in; /* rename: to the place outside the watch that it came from; if that is not to be had, quarantine */
+        usec_t last;   /* the session's last operation on it */
+        bool foreign;  /* an operation of somebody else on it is known: reason tells whose */
+        bool begun;    /* by this run or an earlier one */
+        bool moved_in; /* rename to the place outside the watch that it came from, else quarantine */
         UndoState state;
         int error;
         char *reason;   /* in words; NULL: nothing to say */

@@ -301,8 +301,8 @@ static int put_back(UndoRun *run, UndoStep *s, const Foothold *spot) {
 }
 
 int undo_run_database(UndoRun *run, UndoStep *s) {
-        _cleanup_(foothold_done) Foothold spot = SPOT_NULL;
-        int r = undo_spot(s, s->path, &spot);
+        _cleanup_(foothold_done) Foothold spot = FOOTHOLD_NULL;
+        int r = undo_spot(s, undo_where(run, s), &spot);
 
         if (r < 0)
                 return run->options->dry_run ? 0 : undo_fail(s, r);

@@ -37,7 +37,7 @@ bool undo_is_wanted(const UndoPlanner *p, const char *path);
 typedef struct UndoDraft {
         UndoAction action;
         ObjectKind kind;
-        const char *watch, *path, *from;
+        const char *watch, *path, *from, *now;
         const UndoObject *object; /* or NULL */
         const UndoName *name;     /* or NULL */
 } UndoDraft;
@@ -51,7 +51,8 @@ typedef struct UndoObjectId {
 
 /* The journal consists of these. */
 typedef struct UndoRecord {
-        uint64_t key; /* of the step */
+        uint64_t key;  /* of the step */
+        uint64_t done; /* 0: begun, and with which object; 1: done */
         UndoObjectId id;
 } UndoRecord;
 
@@ -79,6 +80,8 @@ int undo_check_foreign(const UndoRun *run, UndoStep *s, int dir_fd, const char *
 int undo_make_way(UndoRun *run, UndoStep *s);
 /* The state of a step that could not be done. Gives the error on when it stops the run. */
 int undo_fail(UndoStep *s, int error);
+/* Where the object of the step is to be looked for: a dry run finds it where the earlier steps have left it. */
+const char *undo_where(const UndoRun *run, const UndoStep *s);
 /* A spot for a path of the step, which may lie outside the watch (a rename). */
 int undo_spot(const UndoStep *s, const char *path, Foothold *ret);
 

@@ -185,6 +185,7 @@ static int add_rename(Order *o, const Item *item, const char *from, const char *
                                           .watch = find_watch(o, item),
                                           .path = to,
                                           .from = from,
+                                          .now = item->now,
                                           .object = item->object,
                                           .name = item->name},
                              ret);
@@ -262,15 +263,12 @@ static int leave(Order *o, Item *item) {
                                                                       : KIND_FILE,
                                                .watch = find_watch(o, item),
                                                .path = path,
+                                               .now = item->now,
                                                .name = item->name},
                                   &step);
-        if (r < 0)
-                return r;
-        step->moved_in = back != NULL;
-        if (str_equal(path, item->now))
-                return 0;
-        step->alias = strdup(item->now);
-        return step->alias ? 0 : -ENOMEM;
+        if (r >= 0)
+                step->moved_in = back != NULL;
+        return r;
 }
 
 static int leave_all(Order *o) {
@@ -287,16 +285,29 @@ static int leave_all(Order *o) {
         return r;
 }
 
-/* The object that stands at a place of the start, if it is one of the start too. */
-static Item *find_occupant(const Order *o, const char *place) {
+/* The name now of a place of the start. The caller frees; NULL: its directory is lost, or no memory. */
+static char *place_now(const Order *o, const char *place) {
         const Item *above = find_above(o, place, find_start);
-        _cleanup_free_ char *now = NULL;
+        char *now;
 
-        if (above && !above->now)
+        if (!above)
+                return strdup(place);
+        if (!above->now || asprintf(&now, "%s%s", above->now, place + strlen(above->start)) < 0)
                 return NULL;
-        if (above && asprintf(&now, "%s%s", above->now, place + strlen(above->start)) < 0)
-                now = NULL;
-        return above && !now ? NULL : find_now(o, now ? now : place, strlen(now ? now : place));
+        return now;
+}
+
+static Item *find_occupant(const Order *o, const char *place) {
+        _cleanup_free_ char *now = place_now(o, place);
+
+        return now ? find_now(o, now, strlen(now)) : NULL;
+}
+
+/* The name now of an object of the start that is not lost. */
+static char *object_now(const Order *o, const UndoObject *object) {
+        const Item *item = find_start(o, object->path, strlen(object->path));
+
+        return item && item->now ? strdup(item->now) : place_now(o, object->path);
 }
 
 static int clear(Order *o, const Item *item) {
@@ -450,6 +461,7 @@ static int bring_back(Order *o, Item *item) {
                 r = add_rename(o, item, object->went_to, item->start, &step);
                 if (r >= 0 && is_restorable(object))
                         r = add_kept_of(o, step, object);
+                object->entries = object->entries || item->is_dir;
         } else
                 r = add_restore(o, object, item->is_dir ? KIND_DIR : KIND_FILE);
         return r < 0 || !item->is_dir ? r : restore_below(o, item);
@@ -491,12 +503,14 @@ static int come_home(Order *o) {
 }
 
 static int add_database(Order *o, const char *path, const UndoObject *object) {
+        _cleanup_free_ char *now = object_now(o, object);
         const KeptList *kept = &o->planner->kept;
         UndoStep *step;
         int r = undo_add_step(o->planner,
                               &(UndoDraft){.action = UNDO_DATABASE,
                                            .watch = object->watch,
                                            .path = path,
+                                           .now = now,
                                            .object = object},
                               &step);
 
@@ -510,11 +524,13 @@ static int add_database(Order *o, const char *path, const UndoObject *object) {
 }
 
 static int add_content(Order *o, UndoObject *object) {
+        _cleanup_free_ char *now = object_now(o, object);
         UndoStep *step;
         int r = undo_add_step(o->planner,
                               &(UndoDraft){.action = UNDO_CONTENT,
                                            .watch = object->watch,
                                            .path = object->path,
+                                           .now = now,
                                            .object = object},
                               &step);
 
@@ -524,6 +540,7 @@ static int add_content(Order *o, UndoObject *object) {
 }
 
 static int add_metadata(Order *o, UndoObject *object) {
+        _cleanup_free_ char *now = object_now(o, object);
         UndoStep *step;
         int r;
 
@@ -534,6 +551,7 @@ static int add_metadata(Order *o, UndoObject *object) {
                                        .kind = object->meta ? object->meta->kind : KIND_FILE,
                                        .watch = object->watch,
                                        .path = object->path,
+                                       .now = now,
                                        .object = object},
                           &step);
         if (r < 0)

@@ -140,7 +140,7 @@ static int is_as_kept(const UndoRun *run, int dir_fd, const char *name, Kept *k)
 /* The other name must lead to the same file as it did: then it is linked, and 1. */
 static int link_alias(UndoRun *run, const UndoStep *s, const char *alias, const Kept *k,
                       const Foothold *to) {
-        _cleanup_(foothold_done) Foothold from = SPOT_NULL;
+        _cleanup_(foothold_done) Foothold from = FOOTHOLD_NULL;
         struct stat st;
         int r = undo_spot(s, alias, &from);
 
@@ -207,17 +207,15 @@ static int look(UndoRun *run, UndoStep *s, const Foothold *spot, Kept *k) {
 }
 
 int undo_run_restore(UndoRun *run, UndoStep *s) {
-        _cleanup_(foothold_done) Foothold spot = SPOT_NULL;
+        _cleanup_(foothold_done) Foothold spot = FOOTHOLD_NULL;
         Kept *k = &s->kept.list[0];
         int r = undo_spot(s, s->path, &spot);
 
-        if (r < 0 && run->options->dry_run)
-                return 0; /* its directory is made by an earlier step */
         if (r >= 0)
                 r = look(run, s, &spot, k);
-        if (r == 0)
-                return 0;
-        if (r > 0 && run->options->dry_run)
+        else if (run->options->dry_run)
+                return 0; /* its directory is made by an earlier step */
+        if (r == 0 || (r > 0 && run->options->dry_run))
                 return 0;
         if (r > 0)
                 r = undo_begin(run, s, 0, 0);
@@ -253,18 +251,15 @@ static int put_content(UndoRun *run, UndoStep *s, const Foothold *spot, Kept *k)
 }
 
 int undo_run_content(UndoRun *run, UndoStep *s) {
-        _cleanup_(foothold_done) Foothold spot = SPOT_NULL;
+        _cleanup_(foothold_done) Foothold spot = FOOTHOLD_NULL;
         Kept *k = &s->kept.list[0];
         struct stat st;
-        int r = undo_spot(s, s->path, &spot);
+        int r = undo_spot(s, undo_where(run, s), &spot);
 
         if (r < 0 || fstatat(spot.dir_fd, spot.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
                 return undo_run_restore(run, s);
-        if ((st.st_mode & S_IFMT) != (k->meta.mode & S_IFMT)) {
-                if (run->options->dry_run)
-                        return 0;
+        if ((st.st_mode & S_IFMT) != (k->meta.mode & S_IFMT))
                 return undo_run_restore(run, s);
-        }
         r = is_as_kept(run, spot.dir_fd, spot.name, k);
         if (r > 0) {
                 s->state = UNDO_NOTHING;
@@ -278,18 +273,21 @@ int undo_run_content(UndoRun *run, UndoStep *s) {
 }
 
 int undo_run_metadata(UndoRun *run, UndoStep *s) {
-        _cleanup_(foothold_done) Foothold spot = SPOT_NULL;
+        _cleanup_(foothold_done) Foothold spot = FOOTHOLD_NULL;
         _cleanup_(copy_meta_done) CopyMeta now = {};
         const Kept *k = &s->kept.list[0];
         struct stat st;
-        int r = undo_spot(s, s->path, &spot);
+        int r = undo_spot(s, undo_where(run, s), &spot);
 
         if (r >= 0)
                 r = copy_meta_read(spot.dir_fd, spot.name, &now);
         if (r < 0)
                 return run->options->dry_run ? 0 : undo_fail(s, r);
-        if ((now.mode & S_IFMT) != (k->meta.mode & S_IFMT))
+        if ((now.mode & S_IFMT) != (k->meta.mode & S_IFMT)) {
+                if (run->options->dry_run)
+                        return 0; /* an earlier step restores it */
                 return undo_set_reason(s, UNDO_REFUSED, "something else has this name now");
+        }
         if (copy_meta_equal(&now, &k->meta, /* with_times= */ true)) {
                 s->state = UNDO_NOTHING;
                 return 0;

@@ -57,12 +57,42 @@ static int by_key(const void *a, const void *b) {
         return x->key < y->key ? -1 : x->key > y->key;
 }
 
-static void mark_begun(UndoStep **sorted, size_t n, uint64_t key) {
-        UndoStep wanted = {.key = key}, *p = &wanted, **found;
+static void set_item(const UndoStep *s, uint64_t salt, char ret[static 17]) {
+        (void) snprintf(ret, 17, "%016llx", (unsigned long long) (s->key + salt));
+}
 
-        found = bsearch(&p, sorted, n, sizeof(UndoStep *), by_key);
-        if (found)
-                (*found)->begun = true;
+static bool is_in_quarantine(const UndoRun *run, const char *item) {
+        _cleanup_free_ char *path = NULL;
+
+        if (asprintf(&path, "%s/quarantine/%s/%s", run->options->state_dir, run->plan->session,
+                     item) < 0) {
+                path = NULL;
+                return false;
+        }
+        return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Done in a run of which the store has not heard any more. */
+static void mark_done(const UndoRun *run, UndoStep *s) {
+        s->state = UNDO_DONE;
+        for (uint64_t salt = 0; salt < 2; salt++) {
+                char item[17];
+
+                set_item(s, salt, item);
+                if (is_in_quarantine(run, item))
+                        (void) strcpy(s->item, item);
+        }
+}
+
+static void recall(const UndoRun *run, UndoStep **sorted, const UndoRecord *record) {
+        UndoStep wanted = {.key = record->key}, *p = &wanted, **found;
+
+        found = bsearch(&p, sorted, run->plan->n, sizeof(UndoStep *), by_key);
+        if (!found)
+                return;
+        (*found)->begun = true;
+        if (record->done && (*found)->state == UNDO_PENDING)
+                mark_done(run, *found);
 }
 
 /* A record cut off by the end of the last run is left out, and the next one is written over it. */
@@ -79,7 +109,7 @@ static int read_journal(UndoRun *run, int fd) {
                 sorted[i] = &p->steps[i];
         qsort(sorted, p->n, sizeof(UndoStep *), by_key);
         while (r >= 0 && pread(fd, &record, sizeof record, at) == (ssize_t) sizeof record) {
-                mark_begun(sorted, p->n, record.key);
+                recall(run, sorted, &record);
                 r = add_touch(run, &record.id);
                 at += (off_t) sizeof record;
         }
@@ -104,16 +134,22 @@ static int open_journal(UndoRun *run) {
         return r;
 }
 
+static int write_record(const UndoRun *run, const UndoRecord *record) {
+        ssize_t n = write(run->journal_fd, record, sizeof *record);
+
+        if (n == (ssize_t) sizeof *record)
+                return 0;
+        return n < 0 && errno != EDQUOT ? -errno : -ENOSPC;
+}
+
 int undo_begin(UndoRun *run, UndoStep *s, dev_t dev, ino_t ino) {
         UndoRecord record = {.key = s->key, .id = {.dev = dev, .ino = ino}};
-        ssize_t n;
         int r = add_touch(run, &record.id);
 
+        if (r >= 0)
+                r = write_record(run, &record);
         if (r < 0)
                 return r;
-        n = write(run->journal_fd, &record, sizeof record);
-        if (n != (ssize_t) sizeof record)
-                return n < 0 && errno != EDQUOT ? -errno : -ENOSPC;
         if (fdatasync(run->journal_fd) < 0)
                 return -errno;
         s->begun = true;
@@ -127,6 +163,10 @@ int undo_fail(UndoStep *s, int error) {
         if (r < 0)
                 return r;
         return error == -ECANCELED || error == -ENOSPC || error == -ENOMEM ? error : 0;
+}
+
+const char *undo_where(const UndoRun *run, const UndoStep *s) {
+        return run->options->dry_run && s->now ? s->now : s->path;
 }
 
 int undo_spot(const UndoStep *s, const char *path, Foothold *ret) {
@@ -194,10 +234,6 @@ int undo_check_foreign(const UndoRun *run, UndoStep *s, int dir_fd, const char *
         return r < 0 ? r : 1;
 }
 
-static void set_item(const UndoStep *s, uint64_t salt, char ret[static 17]) {
-        (void) snprintf(ret, 17, "%016llx", (unsigned long long) (s->key + salt));
-}
-
 int undo_make_way(UndoRun *run, UndoStep *s) {
         char item[17];
         uint64_t bytes;
@@ -207,8 +243,6 @@ int undo_make_way(UndoRun *run, UndoStep *s) {
                 r = undo_set_reason(s, UNDO_REFUSED, "something else has this name now");
                 return r < 0 ? r : 1;
         }
-        if (run->options->dry_run)
-                return 0;
         set_item(s, 1, item);
         r = undo_begin(run, s, 0, 0);
         if (r >= 0)
@@ -226,7 +260,7 @@ static int compare_strings(const void *a, const void *b) {
 /* 1: there is something in the directory that the session did not make; then it is refused. */
 static int check_entries(const UndoRun *run, UndoStep *s, const Foothold *spot) {
         const UndoPlan *p = run->plan;
-        const char *top = s->alias ? s->alias : s->path;
+        const char *top = s->now ? s->now : s->path;
         Walk w;
         int r = walk_start(&w, spot->dir_fd, spot->name, top);
 
@@ -251,17 +285,6 @@ static int check_entries(const UndoRun *run, UndoStep *s, const Foothold *spot) 
         return r == 1 && s->state == UNDO_REFUSED ? 1 : MIN(r, 0);
 }
 
-static bool is_in_quarantine(const UndoRun *run, const char *item) {
-        _cleanup_free_ char *path = NULL;
-
-        if (asprintf(&path, "%s/quarantine/%s/%s", run->options->state_dir, run->plan->session,
-                     item) < 0) {
-                path = NULL;
-                return false;
-        }
-        return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 /* 1: it may go. */
 static int may_leave(UndoRun *run, UndoStep *s, const Foothold *spot) {
         int r = undo_check_foreign(run, s, spot->dir_fd, spot->name);
@@ -272,11 +295,11 @@ static int may_leave(UndoRun *run, UndoStep *s, const Foothold *spot) {
 }
 
 int undo_run_quarantine(UndoRun *run, UndoStep *s) {
-        _cleanup_(foothold_done) Foothold spot = SPOT_NULL;
+        _cleanup_(foothold_done) Foothold spot = FOOTHOLD_NULL;
         struct stat st = {};
         char item[17];
         bool gone;
-        int r = undo_spot(s, s->path, &spot);
+        int r = undo_spot(s, undo_where(run, s), &spot);
 
         set_item(s, 0, item);
         gone = r == -ENOENT || r == -ENOTDIR ||
@@ -336,8 +359,6 @@ static int do_rename(UndoRun *run, UndoStep *s, const Foothold *from, const Foot
 
         if (r != 0)
                 return r < 0 ? undo_fail(s, r) : 0;
-        if (run->options->dry_run)
-                return 0;
         r = undo_begin(run, s, st->st_dev, st->st_ino);
         if (r >= 0)
                 r = branch_move((BranchPlace){from->dir_fd, from->name},
@@ -348,27 +369,41 @@ static int do_rename(UndoRun *run, UndoStep *s, const Foothold *from, const Foot
         return 0;
 }
 
-int undo_run_rename(UndoRun *run, UndoStep *s) {
-        _cleanup_(foothold_done) Foothold from = SPOT_NULL, to = SPOT_NULL;
-        struct stat a, b;
-        int r = undo_spot(s, s->from, &from), to_error = undo_spot(s, s->path, &to);
+/* Earlier steps have not been done: where it goes may not be there yet, or not be free yet. */
+static int look_at_rename(const UndoRun *run, UndoStep *s) {
+        _cleanup_(foothold_done) Foothold from = FOOTHOLD_NULL, to = FOOTHOLD_NULL;
+        struct stat st;
+        int r = undo_spot(s, s->now ? s->now : s->from, &from);
 
+        if (r >= 0 && fstatat(from.dir_fd, from.name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+                return MIN(undo_check_foreign(run, s, from.dir_fd, from.name), 0);
+        if (undo_spot(s, s->path, &to) >= 0 &&
+            fstatat(to.dir_fd, to.name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+                s->state = UNDO_NOTHING;
+        else if (!s->moved_in && s->kept.n == 0)
+                return undo_set_reason(s, UNDO_FAILED, "it is not at '%s' any more", s->from);
+        return 0;
+}
+
+int undo_run_rename(UndoRun *run, UndoStep *s) {
+        _cleanup_(foothold_done) Foothold from = FOOTHOLD_NULL, to = FOOTHOLD_NULL;
+        struct stat a, b;
+        int r, to_error;
+
+        if (run->options->dry_run)
+                return look_at_rename(run, s);
+        r = undo_spot(s, s->from, &from);
+        to_error = undo_spot(s, s->path, &to);
         if (r == -ENOENT || r == -ENOTDIR ||
             (r >= 0 && fstatat(from.dir_fd, from.name, &a, AT_SYMLINK_NOFOLLOW) < 0))
                 return rename_of_nothing(run, s, &to, to_error);
         if (r < 0)
                 return undo_fail(s, r);
-        if (to_error < 0) {
-                /* its directory may be what an earlier step would have made */
-                if (run->options->dry_run)
-                        return 0;
+        if (to_error < 0)
                 return s->moved_in ? quarantine_instead(run, s) : undo_fail(s, to_error);
-        }
         if (fstatat(to.dir_fd, to.name, &b, AT_SYMLINK_NOFOLLOW) == 0) {
                 if (s->moved_in)
                         return quarantine_instead(run, s);
-                if (run->options->dry_run)
-                        return 0; /* what stands there now leaves in an earlier step, or is told of then */
                 r = undo_make_way(run, s);
                 if (r != 0)
                         return r < 0 ? undo_fail(s, r) : 0;
@@ -405,8 +440,12 @@ static int run_all(UndoRun *run) {
 
                 if (o->cancel && atomic_load(o->cancel))
                         return -ECANCELED;
-                if (s->state == UNDO_PENDING)
+                if (s->state == UNDO_PENDING) {
                         r = run_step(run, s);
+                        if (s->state == UNDO_DONE &&
+                            r >= 0) /* durable with the next that is begun */
+                                r = write_record(run, &(UndoRecord){.key = s->key, .done = 1});
+                }
                 if (o->progress)
                         o->progress(run->plan, s, o->userdata);
         }

@@ -31,6 +31,7 @@ void undo_step_done(UndoStep *s) {
         free(s->root);
         free(s->path);
         free(s->from);
+        free(s->now);
         free(s->alias);
         free(s->reason);
         kept_list_done(&s->kept);
@@ -127,12 +128,18 @@ static int fill(UndoPlanner *p, const UndoDraft *d, UndoStep *s) {
         s->kind = d->kind;
         s->key = step_key(d);
         s->last = MAX(d->object ? d->object->last : 0, d->name ? d->name->last : 0);
+        /* It has this name since its directory was renamed; or an operation on another name of the
+         * same file has changed its times. */
+        if (s->last == 0 || (d->object && d->object->meta && d->object->meta->nlink > 1))
+                s->last = p->last;
         if (r >= 0)
                 r = copy_string(undo_watch_root(p, d->watch), &s->root);
         if (r >= 0)
                 r = copy_string(d->path, &s->path);
         if (r >= 0)
                 r = copy_string(d->from, &s->from);
+        if (r >= 0)
+                r = copy_string(d->now, &s->now);
         if (r >= 0 && foreign != 0)
                 r = name_foreign(p, s, foreign);
         if (r < 0)
