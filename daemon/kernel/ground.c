@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/mount.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -114,7 +115,7 @@ int ground_init(Ground *g, const char *root) {
         struct stat st;
         int r;
 
-        *g = (Ground){.fd = -1};
+        *g = (Ground){.fd = -1, .copy = -1};
         fd = open(root, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
         if (fd < 0)
                 return -errno;
@@ -127,31 +128,60 @@ int ground_init(Ground *g, const char *root) {
         if (!g->root)
                 return -ENOMEM;
         g->dev = st.st_dev;
-        g->fd = TAKE_FD(fd);
         return 0;
 }
 
 void ground_release(Ground *g) {
         g->fd = safe_close(g->fd);
+        g->copy = safe_close(g->copy);
+}
+
+bool ground_is_held(const Ground *g) {
+        return g->fd >= 0;
 }
 
 void ground_done(Ground *g) {
         ground_release(g);
         free(g->root);
-        *g = (Ground){.fd = -1};
+        *g = (Ground){.fd = -1, .copy = -1};
+}
+
+static int open_real(const char *path) {
+        int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+        return fd < 0 ? -errno : fd;
+}
+
+/* What open_tree() returns is an O_PATH descriptor, which is not good for handles on older kernels: the directory is opened. */
+static int open_copy(const char *path, int *ret_copy) {
+        _cleanup_close_ int copy = -1;
+        int fd;
+
+        copy = (int) syscall(SYS_open_tree, AT_FDCWD, path,
+                             OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
+        if (copy < 0)
+                return -errno;
+        fd = openat(copy, ".", O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        *ret_copy = TAKE_FD(copy);
+        return fd;
 }
 
 int ground_fd(Ground *g) {
-        _cleanup_close_ int fd = -1;
+        _cleanup_close_ int fd = -1, copy = -1;
         struct stat st;
         uint64_t id;
         int r;
 
         if (g->fd >= 0)
                 return g->fd;
-        fd = open(g->root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        fd = open_copy(g->root, &copy);
+        /* A mount that must not be copied (unbindable, or locked by a user namespace), or a sandbox without the call. */
+        if (fd == -EINVAL || fd == -EPERM || fd == -ENOSYS)
+                fd = open_real(g->root);
         if (fd < 0)
-                return -errno;
+                return fd;
         if (fstat(fd, &st) < 0)
                 return -errno;
         r = ground_id_at(g, fd, "", &id);
@@ -159,35 +189,34 @@ int ground_fd(Ground *g) {
                 return r;
         if (st.st_dev != g->dev || id != g->root_id)
                 return -ESTALE;
+        g->copy = TAKE_FD(copy);
         g->fd = TAKE_FD(fd);
         return g->fd;
 }
 
-/* Something on the filesystem, to open handles from: the root, or when that was moved away, what is above its old place. */
-static int anchor_fd(Ground *g, int *ret_to_close) {
-        _cleanup_free_ char *path = NULL;
-        int fd = ground_fd(g);
-        char *slash;
+/* Something on the filesystem that this program has mounted: the root, or when that was moved away, what is above its old place.
+ * Caller closes. */
+static int open_anchor(const Ground *g) {
+        _cleanup_free_ char *path = strdup(g->root);
         struct stat st;
+        char *slash;
+        int fd;
 
-        if (fd >= 0)
-                return fd;
-        path = strdup(g->root);
-        while (path && (slash = strrchr(path, '/')) && slash != path) {
-                *slash = '\0';
-                fd = open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
-                if (fd < 0)
-                        continue;
-                if (fstat(fd, &st) == 0 && st.st_dev == g->dev)
-                        return *ret_to_close = fd;
+        while (path) {
+                fd = open_real(*path ? path : "/");
+                if (fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == g->dev)
+                        return fd;
                 safe_close(fd);
+                slash = strrchr(path, '/');
+                if (!slash)
+                        break;
+                *slash = '\0';
         }
         return -ESTALE;
 }
 
 /* O_PATH: neither the owner's permissions nor the events of an open are touched. Caller closes. */
-static int open_handle(Ground *g, const FanHandle *h, int flags) {
-        _cleanup_close_ int to_close = -1;
+static int open_handle(const Ground *g, int mount_fd, const FanHandle *h, int flags) {
         HandleBuffer b = {};
         int fd;
 
@@ -195,21 +224,23 @@ static int open_handle(Ground *g, const FanHandle *h, int flags) {
                 return -EINVAL;
         if (g->closed)
                 return -EOPNOTSUPP;
-        fd = anchor_fd(g, &to_close);
-        if (fd < 0)
-                return fd;
+        if (mount_fd < 0)
+                return mount_fd;
         b.handle.handle_bytes = h->size;
         b.handle.handle_type = h->type;
         memcpy(b.handle.f_handle, h->data, h->size);
-        fd = open_by_handle_at(fd, &b.handle, O_PATH | O_CLOEXEC | flags);
+        fd = open_by_handle_at(mount_fd, &b.handle, O_PATH | O_CLOEXEC | flags);
         return fd < 0 ? -errno : fd;
 }
 
 int ground_stat_handle(Ground *g, const FanHandle *h, GroundStat *ret) {
-        _cleanup_close_ int fd = -1;
+        _cleanup_close_ int fd = -1, anchor = -1;
         int r;
 
-        fd = open_handle(g, h, O_NOFOLLOW);
+        r = ground_fd(g);
+        if (r < 0)
+                r = anchor = open_anchor(g);
+        fd = open_handle(g, r, h, O_NOFOLLOW);
         if (fd < 0)
                 return fd;
         r = ground_stat_at(g, fd, "", 0, ret);
@@ -291,12 +322,14 @@ int ground_stat_object(Ground *g, const FanHandle *h, const Node *n, GroundStat 
 }
 
 int ground_directory_path(Ground *g, const FanHandle *h, char **ret) {
-        _cleanup_close_ int fd = -1;
+        _cleanup_close_ int fd = -1, anchor = -1;
         char link[sizeof("/proc/self/fd/") + 12], path[PATH_MAX + 16];
         static const char deleted[] = " (deleted)";
         ssize_t n;
 
-        fd = open_handle(g, h, O_DIRECTORY);
+        /* Through the copy of the mount there is no path to it. */
+        anchor = open_anchor(g);
+        fd = open_handle(g, anchor, h, O_DIRECTORY);
         if (fd < 0)
                 return fd;
         (void) snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);

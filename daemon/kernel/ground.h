@@ -3,8 +3,9 @@
  * The ground: the watched filesystem as it is now, which is after the events that are being worked on. Only the thread of
  * the watch may touch it, since any call may hang on a dead share.
  *
- * The root is opened when it is needed and closed by ground_release() before the thread sleeps: a descriptor that stays
- * open would keep the filesystem from being unmounted.
+ * The root is opened when it is needed, through a private copy of its mount (open_tree, 5.2): a descriptor on the mount itself
+ * would make umount(8) fail while this program catches up. The copy keeps the filesystem alive beyond its unmounting, so it
+ * is let go by ground_release() as soon as there is nothing to do.
  */
 #ifndef MOUNTWATCH_KERNEL_GROUND_H
 #define MOUNTWATCH_KERNEL_GROUND_H
@@ -21,7 +22,8 @@ typedef struct Ground {
         bool fid;    /* ids are made of what events have where it differs (AT_HANDLE_FID, 6.5) */
         bool closed; /* handles name objects but cannot be opened */
         bool remote; /* attributes may come from a server: take what the client knows */
-        int fd;      /* -1 while released */
+        int fd;           /* -1 while released */
+        int copy;         /* keeps the copy of the mount that fd is on; -1 where there is none */
 } Ground;
 
 typedef struct GroundStat {
@@ -44,6 +46,7 @@ typedef enum GroundFlags {
 int ground_init(Ground *g, const char *root);
 void ground_done(Ground *g);
 void ground_release(Ground *g);
+bool ground_is_held(const Ground *g);
 /* Opens the root unless it is open. -ESTALE: the path leads elsewhere by now. The descriptor stays the ground's. */
 int ground_fd(Ground *g);
 

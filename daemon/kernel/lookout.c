@@ -48,7 +48,7 @@ static int lookout_begin(const LookoutConfig *config, WatcherStatus *status, Loo
         if (!l)
                 return -ENOMEM;
         l->config = config;
-        l->group = l->batch.fd = l->ground.fd = -1;
+        l->group = l->batch.fd = l->ground.fd = l->ground.copy = -1;
         r = place_resolve(config->path, &l->place);
         if (r < 0)
                 return r;
@@ -181,19 +181,35 @@ static bool mark_lives(const Lookout *l) {
         return strstr(text, want) != NULL;
 }
 
+static bool is_unmounted(const Lookout *l) {
+        _cleanup_(place_done) Place place = {};
+
+        return l->place.scope == SCOPE_FILESYSTEM && place_resolve(l->config->path, &place) == 0 &&
+                place.scope != SCOPE_FILESYSTEM;
+}
+
 const char *lookout_lost_ground(Lookout *l) {
         int fd;
 
         if (translator_root_gone(l->translator))
                 return "root-gone";
-        if (!mark_lives(l))
-                return "unmounted";
+        /* What this program holds keeps the marks alive after the unmounting. */
         ground_release(&l->ground);
+        if (!mark_lives(l) || is_unmounted(l))
+                return "unmounted";
         fd = ground_fd(&l->ground);
         ground_release(&l->ground);
         if (fd == -ESTALE)
                 return "mounted-over";
         return fd < 0 ? "root-gone" : NULL;
+}
+
+bool lookout_holds(const Lookout *l) {
+        return ground_is_held(&l->ground);
+}
+
+void lookout_let_go(Lookout *l) {
+        ground_release(&l->ground);
 }
 
 bool lookout_root_gone(const Lookout *l) {

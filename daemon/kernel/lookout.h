@@ -41,8 +41,11 @@ int lookout_read(Lookout *l);
 /* How many events wait in the kernel; with lookout_seen() it tells when all of them have been worked on. */
 size_t lookout_backlog(const Lookout *l);
 uint64_t lookout_seen(const Lookout *l);
-/* What was left open is told, the root is let go: before an answer to a sync, and before the thread sleeps. */
+/* What was left open is told: before an answer to a sync. */
 void lookout_rest(Lookout *l);
+/* The filesystem is held for a while after the last event: let it go. False when it was not. */
+bool lookout_holds(const Lookout *l);
+void lookout_let_go(Lookout *l);
 
 /* NULL while the path leads where it led and the marks live, else the reason word of a loss. */
 const char *lookout_lost_ground(Lookout *l);

@@ -206,6 +206,5 @@ int lookout_read(Lookout *l) {
 void lookout_rest(Lookout *l) {
         (void) translator_settle(l->translator, /* all= */ true);
         put_guesses(l);
-        ground_release(&l->ground);
         notes_publish(l->config->notes);
 }

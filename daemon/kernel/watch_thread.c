@@ -17,6 +17,8 @@
 
 /* Events wait in kernel memory, and a short-lived author is gone soon: better to be early. */
 #define PRIORITY (-15)
+/* The filesystem is let go when nothing has happened for that long. */
+#define HOLD_MSEC 20
 
 typedef struct Sync {
         uint64_t cookie, target; /* answered when that many events have been seen */
@@ -29,9 +31,9 @@ typedef struct WatchThread {
         WatcherStatus status;
         bool wanted; /* to be armed */
         bool was_mount; /* the path was a mount point: without its mount it is not the thing to watch */
-        int appear_fd; /* while waiting */
+        int appear_fd;        /* while waiting */
         usec_t waiting_since; /* wanted, and there is nothing to arm */
-        bool more;     /* read without polling first */
+        bool more;            /* read without polling first */
         Sync *syncs;
         size_t n_syncs;
 } WatchThread;
@@ -291,12 +293,19 @@ static void take_wishes(WatchThread *t) {
         free(wishes.cookies);
 }
 
+static int poll_timeout(const WatchThread *t) {
+        if (t->more)
+                return 0;
+        return t->lookout && lookout_holds(t->lookout) ? HOLD_MSEC : -1;
+}
+
 static void loop(WatchThread *t) {
         enum {
                 WAKE,
                 APPEAR,
                 EVENTS
         };
+        int r;
 
         while (!atomic_load(&t->watcher->stop)) {
                 struct pollfd p[] = {
@@ -306,8 +315,11 @@ static void loop(WatchThread *t) {
                                     .events = POLLIN},
                 };
 
-                if (poll(p, ELEMENTSOF(p), t->more ? 0 : -1) < 0 && errno != EINTR)
+                r = poll(p, ELEMENTSOF(p), poll_timeout(t));
+                if (r < 0 && errno != EINTR)
                         return;
+                if (r == 0 && !t->more && t->lookout)
+                        lookout_let_go(t->lookout);
                 if (p[WAKE].revents)
                         take_wishes(t);
                 else if (p[APPEAR].revents && t->wanted && !t->lookout)

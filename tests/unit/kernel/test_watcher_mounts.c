@@ -53,6 +53,56 @@ static void an_armed_watch_does_not_hinder_unmounting(void **state) {
         fixture_done(&f);
 }
 
+static void do_many_in_mount(void) {
+        char name[64];
+        int i;
+
+        for (i = 0; i < 5000; i++) {
+                (void) snprintf(name, sizeof(name), "w/f%d", i);
+                put(name, O_CREAT | O_EXCL, "1");
+        }
+}
+
+/* As a script does: copy, then umount. */
+static void unmounting_succeeds_while_events_wait(void **state) {
+        Fixture f;
+
+        if (!fixture_mount(&f, "tmpfs"))
+                skip();
+        assert_int_equal(mount("inner", "w", "tmpfs", 0, NULL), 0);
+        fixture_watch(&f, f.path, NULL);
+        (void) fixture_do(&f, do_many_in_mount);
+        assert_int_equal(umount("w"), 0);
+        watcher_mounts_changed(f.watcher);
+        fixture_wait_state(&f, WATCHER_WAITING);
+        assert_loss(&f, "unmounted");
+        fixture_done(&f);
+}
+
+static void do_in_covered(void) {
+        put("o/d/f", O_APPEND, "2");
+        put("o/d/sub/g", O_CREAT | O_EXCL, "");
+        put("w/d/on-top", O_CREAT | O_EXCL, "");
+}
+
+/* What a mount inside the watch covers is still there for other mounts of the same filesystem; what is mounted there is not
+ * watched. */
+static void below_a_nested_mount_is_seen(void **state) {
+        Fixture f;
+
+        if (!fixture_mount(&f, "ext4"))
+                skip();
+        (void) fixture_do(&f, plant);
+        run("mkdir o/d w/d/sub && mount --bind w/d o/d && mount -t tmpfs nested w/d");
+        fixture_watch(&f, f.path, NULL);
+        assert_int_equal(f.status.directories, 3);
+        assert_false(f.status.tree_partial);
+        (void) fixture_do(&f, do_in_covered);
+        fixture_expect(&f, "modify file w/d/f\ncreate file w/d/sub/g\n");
+        run("umount w/d o/d");
+        fixture_done(&f);
+}
+
 static void other_mounts_do_not_matter(void **state) {
         Fixture f;
 
@@ -393,6 +443,8 @@ static void each_sync_is_answered_in_order(void **state) {
 int main(void) {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(an_armed_watch_does_not_hinder_unmounting),
+                cmocka_unit_test(unmounting_succeeds_while_events_wait),
+                cmocka_unit_test(below_a_nested_mount_is_seen),
                 cmocka_unit_test(other_mounts_do_not_matter),
                 cmocka_unit_test(what_is_mounted_over_is_watched_then),
                 cmocka_unit_test(a_missing_path_is_waited_for),
