@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A SQLite database with its side files, as one consistent unit, without a lock: a lock of ours would give "database is locked" to
- * others, who must not notice us.
+ * A SQLite database with its side files, as one consistent unit. The database is copied first, then -wal and -journal. Others who
+ * use it must not notice us, so it depends on its mode:
  *
- * The database is read first, then -wal and -journal. When neither of them nor the database has changed meanwhile, the copies are of
- * one moment, and SQLite recovers from them as it does from a power failure at that moment. A change shows in size, times or the
- * head of a file (the change counter of the database, the salts of the -wal). Times of a file come from a clock that ticks only
- * every few milliseconds: a file that has changed within the last tick is looked at again a tick later.
+ * WAL: a shared lock of the checkpoint's byte in -shm. While it is held nobody moves rows from the -wal into the database (a
+ * checkpoint that finds it locked is left for later, and is no error); rows appended meanwhile are there or not, whole transactions
+ * each. Nobody waits.
+ *
+ * Rollback journal, or no -shm: no lock. When nothing has changed during the copy, it is of one moment, and SQLite recovers from it
+ * as from a power failure at that moment. A change shows in size, times or the head of a file; times come from a clock that
+ * ticks every few milliseconds, so a file that has changed within the last tick is looked at again a tick later. Only when somebody
+ * writes all the time, and the database is small, it is read as any reader does, under a shared lock.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +22,19 @@
 #include "daemon/store/keep_internal.h"
 
 #define TRIES 5
+#define LOCK_TRIES 50
 #define TICK_NSEC 12000000 /* CONFIG_HZ=100, and a little */
 #define MAGIC "SQLite format 3"
+
+/* The file format's: version for reading is 2 in WAL mode. os.h: where the locks are; wal.c: that of the checkpoint in -shm. */
+#define READ_VERSION_AT 19
+#define PENDING_AT 0x40000000
+#define SHARED_AT (PENDING_AT + 2)
+#define SHARED_BYTES 510
+#define CHECKPOINT_AT 121
+
+#define LOCKED_MAX \
+        (64U << 20) /* bytes of a database that is copied under a reader's lock: some 50 ms */
 
 static const char *const side_files[] = {"-wal", "-journal", "-shm"};
 
@@ -180,20 +195,80 @@ static void wait_tick(void) {
         (void) nanosleep(&(struct timespec){.tv_nsec = TICK_NSEC}, NULL);
 }
 
+static bool lock_bytes(int fd, off_t at, off_t n, short type) {
+        struct flock l = {.l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = n};
+
+        return fcntl(fd, F_OFD_SETLK, &l) == 0;
+}
+
+/* A descriptor that holds the lock; -EAGAIN: a checkpoint is being made; -ENOENT: nobody uses the database in WAL mode. */
+static int lock_checkpoint(int dir_fd, const char *name) {
+        char side[NAME_MAX + 1];
+        _cleanup_close_ int fd = -1;
+        int r = side_name(name, 3, side);
+
+        if (r < 0)
+                return r;
+        fd = openat(dir_fd, side, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        if (!lock_bytes(fd, CHECKPOINT_AT, 1, F_RDLCK))
+                return errno == EACCES ? -EAGAIN : -errno;
+        return TAKE_FD(fd);
+}
+
+/* As every reader does it: not while a writer waits for the readers to go. */
+static int lock_reader(int dir_fd, const char *name) {
+        _cleanup_close_ int fd =
+                openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+        if (fd < 0)
+                return -errno;
+        if (!lock_bytes(fd, PENDING_AT, 1, F_RDLCK) ||
+            !lock_bytes(fd, SHARED_AT, SHARED_BYTES, F_RDLCK))
+                return errno == EACCES ? -EAGAIN : -errno;
+        (void) lock_bytes(fd, PENDING_AT, 1, F_UNLCK);
+        return TAKE_FD(fd);
+}
+
+static int try_lock(int dir_fd, const char *name, const Stamp *database, bool last) {
+        if (database->head[READ_VERSION_AT] == 2)
+                return lock_checkpoint(dir_fd, name);
+        return last && database->size <= LOCKED_MAX ? lock_reader(dir_fd, name) : -ENOENT;
+}
+
+/* Writers hold their locks for some milliseconds. */
+static int lock_family(int dir_fd, const char *name, const Stamp *database, bool last) {
+        int fd = try_lock(dir_fd, name, database, last);
+
+        for (int i = 0; i < LOCK_TRIES && fd == -EAGAIN; i++) {
+                (void) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+                fd = try_lock(dir_fd, name, database, last);
+        }
+        return fd;
+}
+
 /* 1: the copies are of one moment. */
-static int try_family(Keeping *k, int dir_fd, const char *name, const char *path, KeptList *list) {
+static int try_family(Keeping *k, int dir_fd, const char *name, const char *path, bool last,
+                      KeptList *list) {
+        _cleanup_close_ int lock = -1;
         Family before, after;
         int r = read_family(dir_fd, name, &before);
 
-        if (r >= 0 && is_fresh(&before)) {
+        if (r < 0)
+                return r;
+        lock = lock_family(dir_fd, name, &before.stamps[0], last);
+        if (lock < 0 && (lock == -EAGAIN || is_fresh(&before))) {
                 wait_tick();
                 r = read_family(dir_fd, name, &before);
         }
         if (r >= 0)
                 r = copy_family(k, dir_fd, name, path, list);
-        if (r >= 0)
+        if (r >= 0 && lock < 0)
                 r = read_family(dir_fd, name, &after);
-        return r < 0 ? r : family_equal(&before, &after) && !is_fresh(&before);
+        if (r < 0 || lock >= 0)
+                return r < 0 ? r : 1;
+        return family_equal(&before, &after) && !is_fresh(&before);
 }
 
 static int take_family(Keeping *k, KeptList *list, bool consistent) {
@@ -218,7 +293,7 @@ int keep_sqlite(Keeping *k, int dir_fd, const char *name, const char *path) {
         for (int i = 0; i < TRIES && r == 0; i++) {
                 if (i > 0)
                         drop(k, &list);
-                r = try_family(k, dir_fd, name, path, &list);
+                r = try_family(k, dir_fd, name, path, i == TRIES - 1, &list);
         }
         if (r < 0) {
                 drop(k, &list);
