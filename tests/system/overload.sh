@@ -57,6 +57,7 @@ missing, extra = want - got, got - want
 print("mountwatch: %d operations of %d processes in %s s: %d missing, %d extra, %d not exact, complete: %s" % (
     sum(got.values()), 4 * rounds, took, sum(missing.values()), sum(extra.values()), inexact, doc["session"]["complete"]))
 bad = sum(missing.values()) + sum(extra.values()) + inexact + (not doc["session"]["complete"])
+for loss in doc["session"]["losses"]: print("  loss", json.dumps(loss))
 for k in list(missing)[:5]: print("  missing", k)
 for k in list(extra)[:5]: print("  extra", k)
 others = [r for r in doc.get("untagged") or [] if r["op"] != "metadata"]
