@@ -164,6 +164,12 @@ static bool is_procfs_top(int fd) {
         return is_procfs(fd) && fstat(fd, &st) == 0 && st.st_ino == PROC_ROOT_INO;
 }
 
+static bool is_directory(int fd) {
+        struct stat st;
+
+        return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 static bool is_dots(const char *name) {
         return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
 }
@@ -195,8 +201,6 @@ static int insert_link(Walk *k, const char *name, const char *rest) {
                 return -errno;
         if (n == 0)
                 return -ENOENT;
-        if (++k->n_links > LINKS_MAX)
-                return -ELOOP;
         if ((size_t) n + more >= PATH_MAX)
                 return -ENAMETOOLONG;
         memcpy(text + n, rest, more + 1);
@@ -254,9 +258,11 @@ static int step(Walk *k, const char *name, const char *rest) {
         if (fstatat(k->at, name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
                 return last && errno == ENOENT ? 0 : -errno;
         if (S_ISLNK(st.st_mode) && (!last || k->follow || *rest)) {
-                int r = is_procfs(k->at) ? follow_proc_link(k, name, rest)
-                                         : insert_link(k, name, rest);
+                int r;
 
+                if (++k->n_links > LINKS_MAX)
+                        return -ELOOP;
+                r = is_procfs(k->at) ? follow_proc_link(k, name, rest) : insert_link(k, name, rest);
                 return r < 0 ? r : 1;
         }
         if (last)
@@ -287,6 +293,8 @@ static int walk(Walk *k, Spot *ret) {
         }
         if (r < 0)
                 return r;
+        if (k->rest[0] && !is_directory(k->at))
+                return -ENOTDIR;
         ret->name[0] = '\0';
         ret->slash = k->rest[0] != '\0';
         ret->object = TAKE_FD(k->at);
@@ -404,7 +412,7 @@ static int find_by_hand(const Walker *w, int base, const char *path, bool follow
 
         if (r < 0 || s->object >= 0)
                 return r;
-        r = open_path(s->parent, s->name, O_NOFOLLOW, 0);
+        r = open_path(s->parent, s->name, O_NOFOLLOW | (s->slash ? O_DIRECTORY : 0), 0);
         if (r == -ENOENT && create)
                 return 0;
         if (r < 0)
