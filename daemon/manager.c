@@ -3,6 +3,7 @@
 #include "daemon/auto_session.h"
 #include "daemon/barrier.h"
 #include "daemon/gate_site.h"
+#include "daemon/hashing.h"
 #include "daemon/held.h"
 #include "daemon/intake.h"
 #include "daemon/job.h"
@@ -12,7 +13,9 @@
 #include "daemon/log.h"
 #include "daemon/method.h"
 #include "daemon/recover.h"
+#include "daemon/store/kept.h"
 #include "daemon/stream.h"
+#include "daemon/undo_job.h"
 #include "daemon/watched.h"
 
 #include <errno.h>
@@ -358,7 +361,13 @@ static int open_store(Manager *m) {
                           m->state_dir);
         else if (r < 0)
                 log_error("cannot open the store in '%s': %s", m->state_dir, strerror(-r));
-        return r;
+        if (r < 0)
+                return r;
+        r = store_sweep_kept(m->store);
+        if (r < 0)
+                log_warning("cannot remove what an earlier daemon left in '%s/preserve': %s",
+                            m->state_dir, strerror(-r));
+        return 0;
 }
 
 static int listen_for_clients(Manager *m, int listen_fd) {
@@ -445,6 +454,8 @@ Manager *manager_free(Manager *m) {
         stream_free_all(m);
         barrier_free_all(m);
         held_free_all(m);
+        undo_job_free_all(m);
+        hashing_free_all(m);
         (void) gate_sites_free(m->gate_sites);
         (void) api_server_free(m->api);
         DL_FOREACH_SAFE (m->watches, w, next) {

@@ -20,6 +20,8 @@ typedef struct Live Live;
 typedef struct Barrier Barrier;
 typedef struct Stream Stream;
 typedef struct Held Held;
+typedef struct UndoJob UndoJob;
+typedef struct Hashing Hashing;
 typedef struct Gate Gate;
 typedef struct Gatekeeper Gatekeeper;
 typedef struct GateSites GateSites;
@@ -63,6 +65,10 @@ struct Manager {
         GateSites *gate_sites;
         Held *held; /* list */
         uint64_t next_held;
+        UndoJob *undos; /* list */
+        Hashing *hashing; /* list: what waits for its hash */
+        size_t n_hashing;
+        bool hashing_runs;
 
         Barrier *barriers; /* list */
         uint64_t next_cookie;

@@ -30,9 +30,19 @@ void method_attach_guard(ApiCall *call, const Peer *peer, json_object *parameter
 void method_list_held(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata);
 void method_decide(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata);
 
+void method_undo(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata);
+void method_list_quarantine(ApiCall *call, const Peer *peer, json_object *parameters,
+                            void *userdata);
+void method_restore_quarantine(ApiCall *call, const Peer *peer, json_object *parameters,
+                               void *userdata);
+void method_purge_quarantine(ApiCall *call, const Peer *peer, json_object *parameters,
+                             void *userdata);
+
 /* The live session that the call is about and that the peer may control; answers and returns NULL otherwise. id NULL: the one the peer
  * is in. */
 Live *find_controlled(Manager *m, ApiCall *call, const Peer *peer, const char *id);
+/* The session named, or (NULL, "last") the one started last; -ENOENT also for one that the peer may not know of. */
+int find_stored(Manager *m, const Peer *peer, const char *id, StoredSession *ret);
 
 /* NULL when absent or null. */
 const char *parameter_string(json_object *parameters, const char *key);

@@ -10,8 +10,7 @@
 #define BLAME_LIMIT_DEFAULT 10
 #define BLAME_LIMIT_MAX 1000
 
-/* The session named, or the one started last; -ENOENT also for one that the peer may not know of. */
-static int find_session(Manager *m, const Peer *peer, const char *id, StoredSession *ret) {
+int find_stored(Manager *m, const Peer *peer, const char *id, StoredSession *ret) {
         StoredSession s;
         int r;
 
@@ -49,7 +48,7 @@ void method_get_operations(ApiCall *call, const Peer *peer, json_object *paramet
         if (session || q.untagged) {
                 StoredSession s;
 
-                r = find_session(m, peer, session, &s);
+                r = find_stored(m, peer, session, &s);
                 if (r == -ENOENT) {
                         answer_no_session(call, session ? session : "last");
                         return;
