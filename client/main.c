@@ -110,6 +110,49 @@ static const Verb verbs[] = {
                 .run = verb_blame,
         },
         {
+                .name = "undo",
+                .synopsis = "[OPTION...] [ID|last] [PATH...]",
+                .summary = "put back what an ended session did",
+                .details =
+                        "Prints each step, and what cannot be put back and why. With PATH only what lies, or lay, there "
+                        "or below.\nWhat others have changed since is not touched. Interrupted, the next run goes on. "
+                        "Status 1 when not\neverything is put back.",
+                .options = BIT(DRY_RUN) | BIT(FORCE) | BIT(JSON),
+                .max_arguments = -1,
+                .run = verb_undo,
+        },
+        {
+                .name = "quarantine list",
+                .synopsis = "[--session ID] [--json]",
+                .summary = "list the files that undo has taken out of the watches",
+                .options = BIT(SESSION) | BIT(JSON),
+                .run = verb_quarantine_list,
+        },
+        {
+                .name = "quarantine restore",
+                .synopsis = "ITEM",
+                .summary = "put one of them back to where it was",
+                .min_arguments = 1,
+                .max_arguments = 1,
+                .run = verb_quarantine_restore,
+        },
+        {
+                .name = "quarantine purge",
+                .synopsis = "ITEM | --session ID | --all",
+                .summary = "remove them for ever",
+                .options = BIT(SESSION) | BIT(ALL_ITEMS),
+                .max_arguments = 1,
+                .run = verb_quarantine_purge,
+        },
+        {
+                .name = "decide",
+                .synopsis = "[--json] [ID allow-once|allow-session|deny|kill]",
+                .summary = "answer an operation that waits (policy ask); without ID list them",
+                .options = BIT(JSON),
+                .max_arguments = 2,
+                .run = verb_decide,
+        },
+        {
                 .name = "status",
                 .synopsis = "[--json]",
                 .summary = "show the daemon, its watches and the sessions that run",
@@ -167,7 +210,7 @@ static void print_overview(FILE *f) {
               "Ties every change on the watched mounts to the session and process that made it.\n\n",
               f);
         for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
-                fprintf(f, "  %-16s %s\n", verbs[i].name, verbs[i].summary);
+                fprintf(f, "  %-19s %s\n", verbs[i].name, verbs[i].summary);
         fputs("\n'mountwatch COMMAND --help' shows the options of a command.\n\n", f);
         options_print_help(f, OPTIONS_COMMON | BIT(VERSION));
 }

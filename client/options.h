@@ -23,6 +23,10 @@ typedef enum OptionId {
         OPTION_NO_GUARD,
         OPTION_ALL_SESSIONS, /* --all of `session list` */
         OPTION_ALL_ROWS,     /* --all of `report` */
+        OPTION_ALL_ITEMS,    /* --all of `quarantine purge` */
+        OPTION_DRY_RUN,
+        OPTION_FORCE,
+        OPTION_WRITE,
         OPTION_FOLLOW,
         OPTION_SESSION,
         OPTION_WATCH,

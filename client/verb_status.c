@@ -3,21 +3,13 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "client/held_view.h"
 #include "client/session_table.h"
+#include "client/size_text.h"
 #include "client/verb.h"
 #include "client/watch_table.h"
 #include "common/json_member.h"
 #include "common/path_text.h"
-
-static void put_size(FILE *f, int64_t bytes) {
-        static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-        double n = (double) bytes;
-        size_t i = 0;
-
-        for (; n >= 1024 && i + 1 < ELEMENTSOF(units); i++)
-                n /= 1024;
-        fprintf(f, i == 0 ? "%.0f %s" : "%.1f %s", n, units[i]);
-}
 
 /* "name  text", or nothing when the daemon does not say. */
 static void put_member(json_object *reply, const char *key, const char *title) {
@@ -34,6 +26,7 @@ static void put_daemon(json_object *reply) {
         const char *version = "?", *tagging;
         char started[TERMINAL_TIME_MAX] = "?";
         int64_t pid = 0, store = 0, tagged = 0;
+        char size[SIZE_TEXT_MAX];
         usec_t t;
 
         (void) json_get_string(reply, "version", &version);
@@ -45,9 +38,7 @@ static void put_daemon(json_object *reply) {
         put_member(reply, "socket", "socket");
         put_member(reply, "stateDir", "state");
         if (json_get_int(reply, "storeBytes", 0, INT64_MAX, &store) > 0) {
-                printf("%-9s ", "store");
-                put_size(stdout, store);
-                putchar('\n');
+                printf("%-9s %s\n", "store", size_text((uint64_t) store, size));
         }
         if (json_get_string(reply, "tagging", &tagging) <= 0)
                 return;
@@ -91,15 +82,34 @@ static int print(json_object *reply) {
         return r < 0 ? r : put_sessions(reply);
 }
 
+/* After the sessions, since there the answer is. */
+static int put_held(json_object *held) {
+        size_t n = 0;
+        int r = held_count(held, &n);
+
+        if (r < 0 || n == 0)
+                return r;
+        puts("\nwaiting for an answer");
+        return held_print(stdout, held);
+}
+
 int verb_status(const Context *context, const Options *options) {
-        _cleanup_json_ json_object *reply = NULL;
+        _cleanup_json_ json_object *reply = NULL, *held = NULL;
+        json_object *array;
         int r;
 
         r = verb_call(context, "GetStatus", NULL, &reply);
+        if (r == STATUS_DONE)
+                r = verb_call(context, "ListHeld", NULL, &held);
         if (r != STATUS_DONE)
                 return r;
-        if (options_has(options, OPTION_JSON))
+        if (options_has(options, OPTION_JSON)) {
+                if (json_get(held, "held", json_type_array, &array) > 0 &&
+                    json_add(reply, "held", json_object_get(array)) < 0)
+                        return complain_memory();
                 return verb_print_json(TAKE_PTR(reply));
+        }
         r = print(reply);
+        r = r < 0 ? r : put_held(held);
         return r < 0 ? verb_failed(context, NULL, r) : verb_flush();
 }
