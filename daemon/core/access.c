@@ -43,22 +43,6 @@ static const char *covered_by(const Access *a, const WatchSpec *w, char *const *
         return glob_find(patterns, name);
 }
 
-static bool may_lose_something(const Access *a) {
-        switch (a->type) {
-        case ACCESS_OPEN:
-        case ACCESS_TRUNCATE:
-        case ACCESS_DELETE:
-        case ACCESS_METADATA:
-                return true;
-        case ACCESS_RENAME:
-                return a->replaces;
-        case ACCESS_CREATE:
-        case _ACCESS_MAX:
-                break;
-        }
-        return false;
-}
-
 static Policy stricter_of(const WatchSpec *w, const SessionRule *s) {
         return s->has_policy ? policy_stricter(w->policy, s->policy) : w->policy;
 }
@@ -100,8 +84,9 @@ Decision decide(const Access *a, const WatchSpec *w, const SessionRule *s) {
         d.rule = covered_by(a, w, w->allow);
         if (!d.rule)
                 d.verb = verb_of(stricter_of(w, s), a, s, &d.violation);
-        d.preserve = w->preserve && may_lose_something(a) &&
-                (d.verb == VERB_LET || d.verb == VERB_ASK || d.verb == VERB_FREEZE);
+        /* a new name costs its directory's times: there is nothing that loses nothing */
+        d.preserve =
+                w->preserve && (d.verb == VERB_LET || d.verb == VERB_ASK || d.verb == VERB_FREEZE);
         return d;
 }
 

@@ -63,8 +63,8 @@ typedef struct Decision {
 /*
  * Ignore= and Allow= cover as in attribution.h (a rename needs both names inside the watch covered). Not covered: the stricter of
  * watch and session decides. A plain ACCESS_OPEN is a violation under deny and ask only (SQLite opens for writing to read):
- * under alert, freeze and kill it is let, and the first real change is what counts. Preserve= keeps what an open for writing, a
- * truncation, a deletion, a replacing rename or a change of metadata may lose, whether covered by Allow= or not, unless ignored.
+ * under alert, freeze and kill it is let, and the first real change is what counts. Preserve= keeps what the
+ * access may lose (of a create and a plain rename: the times of the directories), whether covered by Allow= or not, unless ignored.
  */
 Decision decide(const Access *a, const WatchSpec *w, const SessionRule *s);
 
