@@ -83,7 +83,9 @@ static int step_to_json(const UndoStep *s, bool earlier, json_object **ret) {
         r = r < 0 ? r : json_add_text(o, "watch", s->watch);
         r = r < 0 ? r : json_add_path(o, "path", s->path);
         r = r < 0 ? r : json_add_path(o, "from", s->from);
-        r = r < 0 ? r : json_add_text(o, "state", undo_state_to_string(s->state));
+        r = r < 0 ? r
+                  : json_add_text(o, "state",
+                                  undo_state_to_string(earlier ? UNDO_NOTHING : s->state));
         r = r < 0 ? r : json_add_text(o, "reason", earlier ? "by an earlier undo" : s->reason);
         r = r < 0 || !s->item[0] ? r : json_add_text(o, "item", s->item);
         r = r < 0 ? r : json_add_int(o, "bytes", (int64_t) s->bytes);
@@ -120,7 +122,7 @@ static int tell_step(UndoJob *u, const UndoStep *s) {
         json_object *o = NULL;
         int r = step_to_json(s, u->earlier[u->told], &o);
 
-        u->count[s->state]++;
+        u->count[u->earlier[u->told] ? UNDO_NOTHING : s->state]++;
         u->told++;
         return r < 0 ? r : reply(u, o, /* last= */ false);
 }
