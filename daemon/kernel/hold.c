@@ -40,8 +40,9 @@ Hold *hold_unref(Hold *h) {
 
         if (!h || atomic_fetch_sub(&h->n_ref, 1) > 1)
                 return NULL;
-        safe_close(h->group);
         hold_let_all(h);
+        hold_close_all(h);
+        safe_close(h->group);
         LL_FOREACH_SAFE (h->leftovers, l, next)
                 free(l);
         safe_close(h->state_event);
@@ -50,6 +51,7 @@ Hold *hold_unref(Hold *h) {
         (void) pthread_mutex_destroy(&h->use);
         (void) pthread_mutex_destroy(&h->lock);
         watch_sites_unref(h->sites);
+        pulses_unref(h->pulses);
         free(h->watch);
         free(h->path);
         free(h);
@@ -75,6 +77,8 @@ static size_t limit_of_pending(void) {
 
 static int init(Hold *h, const HoldConfig *config) {
         h->deadline = config->deadline;
+        h->pulses = config->pulses ? pulses_ref(config->pulses) : NULL;
+        h->patience = config->patience;
         h->members = config->members;
         h->connector = config->connector;
         h->hooks = config->hooks;
@@ -169,6 +173,8 @@ Hold *hold_free(Hold *h) {
         atomic_store(&h->stop, true);
         hold_wake(h->place_wake);
         hold_wake(h->answer_wake);
+        /* not left to the thread, which may hang; it adds no more */
+        hold_let_all(h);
 
         (void) clock_gettime(CLOCK_REALTIME, &deadline);
         deadline.tv_nsec += JOIN_NSEC;

@@ -14,6 +14,7 @@
 #include "daemon/kernel/gate.h"
 #include "daemon/kernel/guard.h"
 #include "daemon/kernel/members.h"
+#include "daemon/kernel/pulse.h"
 
 typedef struct Hold Hold;
 
@@ -25,6 +26,8 @@ typedef struct HoldConfig {
         Connector *connector; /* borrowed: drained before a look-up that finds nobody */
         GateHooks hooks;
         usec_t deadline;
+        Pulses *pulses;  /* of the watchdog, or NULL for none; a reference is taken */
+        usec_t patience; /* of the watchdog with the answering thread */
 } HoldConfig;
 
 /* Places the marks in the thread: hold_fd() tells when. */
@@ -35,6 +38,10 @@ DEFINE_CLEANUP(Hold *, hold_free)
 int hold_fd(const Hold *h);
 int hold_state(Hold *h, char reason[static 256]);
 int hold_answer(Hold *h, uint64_t attempt, Verb verb);
+/* Whether it has not been answered yet. */
+bool hold_is_waiting(Hold *h, uint64_t attempt);
+/* How many were let since the last call because nobody could tell what they were, or refused by the kernel because it could not be
+ * read. Those that were told of as `fell_back` are not among them. */
 uint64_t hold_take_lapses(Hold *h);
 
 #endif

@@ -15,6 +15,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <utlist.h>
 
 #include "daemon/kernel/batch.h"
 #include "daemon/kernel/hold_private.h"
@@ -25,10 +27,16 @@
 #define PRIORITY (-15) /* people wait */
 /* Descriptors that one read may open. */
 #define EVENTS 64
+/* The event may be read before its thread has fallen asleep, and only then /proc shows what it is in. On another processor that
+ * takes a microsecond; on one that is busy it must get its turn first. */
+#define TRIES 3
+#define AWAKE_MAX_NSEC (200 * 1000 * 1000ULL)
 
 typedef struct Event {
+        struct Event *prev, *next;
         pid_t tid, pid;
         int fd;
+        nsec_t since;
         SessionRule rule;
 } Event;
 
@@ -37,7 +45,9 @@ typedef struct Answerer {
         pid_t self;
         ThreadGroups groups;
         MountHelpers helpers;
+        Event *awake; /* of members; owned */
         InnerPaths paths;
+        Pulse *pulse; /* or NULL */
         bool has_paths;
         bool lets_all;
 } Answerer;
@@ -102,7 +112,7 @@ static int name_unknown(const Answerer *t, int fd, char **ret) {
 }
 
 /* *ret is NULL when it lies outside of the watch. */
-static int find_path(Answerer *t, const Event *e, const struct stat *st, char **ret) {
+static int find_path(Answerer *t, const Event *e, dev_t dev, char **ret) {
         const WatchSites *sites = t->hold->sites;
         _cleanup_(inner_path_done) InnerPath inner = {0};
         const WatchSite *site;
@@ -110,7 +120,7 @@ static int find_path(Answerer *t, const Event *e, const struct stat *st, char **
         int r;
 
         *ret = NULL;
-        if (!watch_sites_may_hold(sites, e->fd, st->st_dev))
+        if (!watch_sites_may_hold(sites, e->fd, dev))
                 return 0;
         r = t->has_paths ? inner_path_of_fd(&t->paths, e->fd, e->tid, &inner) : -ENOENT;
         if (r == -ENOMEM)
@@ -149,20 +159,30 @@ static Attempt *attempt_new(Hold *h, const Event *e, char *path) {
         a->pid = e->pid;
         a->tid = e->tid;
         a->access.path = path;
-        a->since = clock_nsec();
+        a->since = e->since;
         a->at = clock_usec();
         (void) snprintf(a->watch, sizeof(a->watch), "%s", h->watch);
         return a;
 }
 
-/* 1: *ret is what it is up to. 0: nothing that a watch could mind. */
-static int describe(Answerer *t, const Event *e, Attempt **ret, Made *ret_made) {
+static Intent read_intent(const Event *e) {
         Intent intent = intent_read_open(e->tid);
+
+        for (int i = 1; intent.running && i < TRIES; i++)
+                intent = intent_read_open(e->tid);
+        return intent;
+}
+
+/* 1: *ret is what it is up to. 0: nothing that a watch could mind. -EAGAIN: it is awake yet. */
+static int describe(Answerer *t, const Event *e, Attempt **ret, Made *ret_made) {
+        Intent intent = read_intent(e);
         Made made = {0};
-        struct stat st;
+        struct statx st;
         char *path;
         int r;
 
+        if (intent.running && clock_nsec() - e->since < AWAKE_MAX_NSEC)
+                return -EAGAIN;
         if (!intent.may_write && !intent.truncates && !intent.creates && !intent.nameless)
                 return 0;
         made = judge_made(t->hold, e->fd, &intent);
@@ -170,16 +190,17 @@ static int describe(Answerer *t, const Event *e, Attempt **ret, Made *ret_made) 
                 return 0;
         if (mount_helper_is(&t->helpers, e->pid))
                 return 0;
-        if (fstat(e->fd, &st) < 0)
+        /* what is known here already: a server is not asked */
+        if (statx(e->fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) < 0)
                 return -errno;
-        r = find_path(t, e, &st, &path);
+        r = find_path(t, e, makedev(st.stx_dev_major, st.stx_dev_minor), &path);
         if (r < 0 || !path)
                 return r;
         *ret = attempt_new(t->hold, e, path);
         if (!*ret)
                 return -ENOMEM;
         (*ret)->access.type = type_of(&intent, &made);
-        (*ret)->access.kind = S_ISREG(st.st_mode) ? KIND_FILE : KIND_OTHER;
+        (*ret)->access.kind = S_ISREG(st.stx_mode) ? KIND_FILE : KIND_OTHER;
         *ret_made = made;
         return 1;
 }
@@ -188,15 +209,23 @@ static int describe(Answerer *t, const Event *e, Attempt **ret, Made *ret_made) 
 
 static void let(Answerer *t, const Event *e) {
         Hold *h = t->hold;
-        const struct fanotify_response answer = {.fd = e->fd, .response = FAN_ALLOW};
 
-        while (write(h->group, &answer, sizeof(answer)) < 0 && errno == EINTR)
-                ;
+        hold_respond(h, e->fd, /* let= */ true);
         /* After the answer: nobody waits for this. */
         (void) pthread_mutex_lock(&h->lock);
         made_table_note(&h->made, e->fd, clock_usec());
+        hold_close_later(h, e->fd);
         (void) pthread_mutex_unlock(&h->lock);
-        safe_close(e->fd);
+}
+
+static bool try_later(Answerer *t, const Event *e) {
+        Event *copy = malloc(sizeof(*copy));
+
+        if (!copy)
+                return false;
+        *copy = *e;
+        DL_APPEND(t->awake, copy);
+        return true;
 }
 
 static void judge(Answerer *t, const Event *e) {
@@ -206,6 +235,8 @@ static void judge(Answerer *t, const Event *e) {
         int r;
 
         r = e->rule.guarded ? 0 : describe(t, e, &a, &made);
+        if (r == -EAGAIN && try_later(t, e))
+                return;
         if (r < 0)
                 (void) atomic_fetch_add(&h->lapses, 1);
         if (r <= 0 || !h->hooks.judge(a, h->hooks.userdata)) {
@@ -224,6 +255,23 @@ static void judge(Answerer *t, const Event *e) {
                 hold_refuse(h, e->fd, &made, a->access.path);
                 h->hooks.tell(a, h->hooks.userdata);
         }
+}
+
+static void judge_awake(Answerer *t) {
+        Event *list = TAKE_PTR(t->awake), *e, *next;
+
+        if (!list)
+                return;
+        (void) pthread_mutex_lock(&t->hold->use);
+        DL_FOREACH_SAFE (list, e, next) {
+                DL_DELETE(list, e);
+                if (t->hold->members && !t->lets_all)
+                        judge(t, e);
+                else
+                        let(t, e);
+                free(e);
+        }
+        (void) pthread_mutex_unlock(&t->hold->use);
 }
 
 /* ---- events ---- */
@@ -249,11 +297,12 @@ static void answer_batch(Answerer *t, Event *events, size_t n) {
 
 static size_t decode(Hold *h, const char *buffer, ssize_t size, Event *ret) {
         const struct fanotify_event_metadata *m = (const void *) buffer;
+        const nsec_t now = clock_nsec();
         size_t n = 0;
 
         for (; FAN_EVENT_OK(m, size); m = FAN_EVENT_NEXT(m, size)) {
                 if (m->fd >= 0 && (m->mask & FAN_OPEN_PERM))
-                        ret[n++] = (Event){.tid = m->pid, .fd = m->fd};
+                        ret[n++] = (Event){.tid = m->pid, .fd = m->fd, .since = now};
                 else if (m->mask & FAN_Q_OVERFLOW)
                         (void) atomic_fetch_add(&h->lapses, 1);
         }
@@ -283,19 +332,35 @@ static void read_failed(Answerer *t, int error) {
         let_all(t);
 }
 
-/* False: none left. */
+/* True: there may be more. */
 static bool read_events(Answerer *t) {
         _Alignas(struct fanotify_event_metadata) char buffer[EVENTS * FAN_EVENT_METADATA_LEN];
         Event events[EVENTS];
-        ssize_t n = read(t->hold->group, buffer, sizeof(buffer));
+        ssize_t n;
 
+        /* opens the files, of which the filesystem is told */
+        if (t->pulse)
+                pulse_enter_filesystem(t->pulse);
+        n = read(t->hold->group, buffer, sizeof(buffer));
+        if (t->pulse)
+                pulse_leave_filesystem(t->pulse);
         if (n < 0 && errno == EAGAIN)
                 return false;
         if (n < 0 && errno != EINTR)
                 read_failed(t, errno);
         if (n > 0)
                 answer_batch(t, events, decode(t->hold, buffer, n, events));
-        return true;
+        /* The kernel fills the buffer when it can; after an error it is not known. */
+        return n < 0 || n == sizeof(buffer);
+}
+
+/* Of which the filesystem is told, too. */
+static void close_answered(Answerer *t) {
+        if (t->pulse)
+                pulse_enter_filesystem(t->pulse);
+        hold_close_all(t->hold);
+        if (t->pulse)
+                pulse_leave_filesystem(t->pulse);
 }
 
 static int expire(Hold *h) {
@@ -312,7 +377,7 @@ static void loop(Answerer *t) {
         Hold *h = t->hold;
         bool more = true;
 
-        while (!atomic_load(&h->stop) || !atomic_load(&h->placed)) {
+        while (!atomic_load(&h->stop) || !atomic_load(&h->placed) || t->awake) {
                 struct pollfd p[] = {
                         {.fd = h->answer_wake, .events = POLLIN},
                         {.fd = h->group, .events = POLLIN},
@@ -320,6 +385,12 @@ static void loop(Answerer *t) {
                 int wait = expire(h);
                 eventfd_t count;
 
+                if (t->awake)
+                        wait = 1;
+                if (t->pulse) {
+                        pulse_beat(t->pulse);
+                        wait = wait < 0 ? PULSE_MSEC : MIN(wait, PULSE_MSEC);
+                }
                 if (!more)
                         (void) poll(p, ELEMENTSOF(p), wait);
                 if (p[0].revents)
@@ -327,7 +398,26 @@ static void loop(Answerer *t) {
                 if (atomic_load(&h->stop))
                         let_all(t);
                 more = read_events(t);
+                judge_awake(t);
+                close_answered(t);
         }
+        /* Not left to close(): a child of ours that has not yet called exec may have the group open, too. */
+        let_all(t);
+        while (read_events(t))
+                ;
+        close_answered(t);
+}
+
+static void begin_pulse(Answerer *t) {
+        Hold *h = t->hold;
+
+        if (!h->pulses)
+                return;
+        t->pulse = pulse_begin(h->pulses, gettid(), h->patience);
+        if (t->pulse)
+                return;
+        hold_set_state(h, -ENOSPC, "the watchdog can look after no more watches");
+        let_all(t);
 }
 
 void *hold_answer_main(void *answerer) {
@@ -337,7 +427,9 @@ void *hold_answer_main(void *answerer) {
         (void) pthread_setname_np(pthread_self(), "hold");
         (void) setpriority(PRIO_PROCESS, (id_t) syscall(SYS_gettid), PRIORITY);
         t->has_paths = inner_paths_init(&t->paths) == 0;
+        begin_pulse(t);
         loop(t);
+        pulse_end(t->pulse);
         if (t->has_paths)
                 inner_paths_done(&t->paths);
         free(t);

@@ -18,7 +18,35 @@ void hold_respond(Hold *h, int fd, bool let) {
 
         while (write(h->group, &answer, sizeof(answer)) < 0 && errno == EINTR)
                 ;
-        safe_close(fd);
+}
+
+void hold_close_later(Hold *h, int fd) {
+        if (h->n_closing < HOLD_CLOSING_MAX)
+                h->closing[h->n_closing++] = fd;
+        else
+                safe_close(fd);
+}
+
+void hold_close_all(Hold *h) {
+        int fds[HOLD_CLOSING_MAX];
+        size_t n;
+
+        (void) pthread_mutex_lock(&h->lock);
+        n = h->n_closing;
+        memcpy(fds, h->closing, n * sizeof(*fds));
+        h->n_closing = 0;
+        (void) pthread_mutex_unlock(&h->lock);
+        for (size_t i = 0; i < n; i++)
+                safe_close(fds[i]);
+}
+
+/* From any thread. */
+static void respond_and_close(Hold *h, int fd, bool let) {
+        hold_respond(h, fd, let);
+        (void) pthread_mutex_lock(&h->lock);
+        hold_close_later(h, fd);
+        (void) pthread_mutex_unlock(&h->lock);
+        hold_wake(h->answer_wake);
 }
 
 static void leave(Hold *h, const Made *made, const char *path) {
@@ -39,7 +67,7 @@ static void leave(Hold *h, const Made *made, const char *path) {
 }
 
 void hold_refuse(Hold *h, int fd, const Made *made, const char *path) {
-        hold_respond(h, fd, /* let= */ false);
+        respond_and_close(h, fd, /* let= */ false);
         if (made->yes)
                 leave(h, made, path);
 }
@@ -53,7 +81,7 @@ static Verb fallback_of(Verb verb) {
 
 static void answer_by(Hold *h, int fd, Verb verb, const Made *made, const char *path) {
         if (verb == VERB_LET)
-                hold_respond(h, fd, /* let= */ true);
+                respond_and_close(h, fd, /* let= */ true);
         else
                 hold_refuse(h, fd, made, path);
 }
@@ -62,8 +90,6 @@ static void fall_back(Hold *h, Attempt *a, int fd, const Made *made) {
         Verb verb = fallback_of(a->decision.verb);
 
         answer_by(h, fd, verb, made, a->access.path);
-        if (verb == VERB_LET)
-                (void) atomic_fetch_add(&h->lapses, 1);
         a->decision.verb = verb;
         a->pending = false;
         a->fell_back = true;
@@ -114,13 +140,30 @@ static void unlink_pending(Hold *h, Pending *p) {
         h->n_pending--;
 }
 
+/* With the lock held. */
+static Pending *find(Hold *h, uint64_t attempt) {
+        Pending *p;
+
+        DL_FOREACH (h->pending, p)
+                if (p->told.id == attempt)
+                        return p;
+        return NULL;
+}
+
+bool hold_is_waiting(Hold *h, uint64_t attempt) {
+        bool waits;
+
+        (void) pthread_mutex_lock(&h->lock);
+        waits = find(h, attempt) != NULL;
+        (void) pthread_mutex_unlock(&h->lock);
+        return waits;
+}
+
 int hold_answer(Hold *h, uint64_t attempt, Verb verb) {
         Pending *p;
 
         (void) pthread_mutex_lock(&h->lock);
-        DL_FOREACH (h->pending, p)
-                if (p->told.id == attempt)
-                        break;
+        p = find(h, attempt);
         if (p)
                 unlink_pending(h, p);
         (void) pthread_mutex_unlock(&h->lock);
@@ -181,6 +224,7 @@ void hold_let_all(Hold *h) {
         DL_FOREACH_SAFE (h->pending, p, next) {
                 unlink_pending(h, p);
                 hold_respond(h, p->fd, /* let= */ true);
+                hold_close_later(h, p->fd);
                 pending_free(p);
         }
         (void) pthread_mutex_unlock(&h->lock);

@@ -28,11 +28,15 @@ typedef struct Leftover {
         char path[]; /* in our view */
 } Leftover;
 
+#define HOLD_CLOSING_MAX (2 * GATE_PENDING_MAX)
+
 struct Hold {
         atomic_uint n_ref; /* the owner and the threads; a hung thread outlives the hold */
         char *watch, *path;
         WatchSites *sites;
         usec_t deadline;
+        Pulses *pulses; /* or NULL */
+        usec_t patience;
         int group;                   /* fanotify */
         int state_event;             /* readable when the state has changed */
         int answer_wake, place_wake; /* eventfds of the threads */
@@ -55,6 +59,8 @@ struct Hold {
         Leftover *leftovers;
         size_t n_leftovers;
         MadeTable made;
+        int closing[HOLD_CLOSING_MAX]; /* answered */
+        size_t n_closing;
 };
 
 Hold *hold_unref(Hold *h);
@@ -68,9 +74,13 @@ void *hold_place_main(void *hold);
 
 /* hold_pending.c */
 
-/* Answers the kernel and closes fd. */
+/* Answers the kernel, no more: closing may hang (FUSE asks its server), and callers have locks. Then hold_close_later(). */
 void hold_respond(Hold *h, int fd, bool let);
-/* Answers by refusal, and has what the call has made taken away. `path` in our view. */
+/* With `lock` held. */
+void hold_close_later(Hold *h, int fd);
+/* In the answering thread, without a lock. */
+void hold_close_all(Hold *h);
+/* Answers by refusal, has fd closed, and what the call has made taken away. `path` in our view. */
 void hold_refuse(Hold *h, int fd, const Made *made, const char *path);
 /* Takes a and fd. Answered at once, as a fallback, when too many wait. With `use` held. */
 void hold_pend(Hold *h, Attempt *a, int fd, const Made *made);
