@@ -66,12 +66,28 @@ Parked *parked_free(Parked *p) {
         return NULL;
 }
 
-Parked *guard_unpark(Guard *g, uint64_t attempt) {
+/* With the lock held. */
+static Parked *find_parked(Guard *g, uint64_t attempt) {
         Parked *p;
 
         DL_FOREACH (g->parked, p)
                 if (p->attempt->id == attempt)
-                        break;
+                        return p;
+        return NULL;
+}
+
+bool guard_is_waiting(Guard *g, uint64_t attempt) {
+        bool waits;
+
+        (void) pthread_mutex_lock(&g->lock);
+        waits = find_parked(g, attempt) != NULL;
+        (void) pthread_mutex_unlock(&g->lock);
+        return waits;
+}
+
+Parked *guard_unpark(Guard *g, uint64_t attempt) {
+        Parked *p = find_parked(g, attempt);
+
         if (!p)
                 return NULL;
         DL_DELETE(g->parked, p);

@@ -28,6 +28,8 @@ void guard_set_sites(Guard *g, WatchSites *sites);
  * would see errno 512.) 0, or -ENOENT when it has been answered (deadline, killed caller). From any thread.
  */
 int guard_answer(Guard *g, uint64_t attempt, Verb verb);
+/* Whether it has not been answered yet. */
+bool guard_is_waiting(Guard *g, uint64_t attempt);
 /* How many were let since the last call because nobody could tell what they were (the caller could not be read), or because
  * the client had to answer for a daemon that stood still. Those that were told of as `fell_back` are not among them. */
 uint64_t guard_take_lapses(Guard *g);

@@ -74,6 +74,12 @@ bool guard_is_valid(const Guard *g, uint64_t notification);
 /* Takes it off the list; NULL when it has been answered. With the lock held. The caller frees. */
 Parked *guard_unpark(Guard *g, uint64_t attempt);
 Parked *parked_free(Parked *p);
+/* What is done when nobody has decided: a person who does not answer has not allowed it, and what was to be killed must not go
+ * on; all else would stand still for our sake. */
+static inline Verb guard_fallback_of(Verb verb) {
+        return verb == VERB_ASK || verb == VERB_KILL || verb == VERB_REFUSE ? VERB_REFUSE
+                                                                            : VERB_LET;
+}
 /* Tells unless the guard is stopped. Takes the attempt. */
 void guard_tell(Guard *g, Attempt *a);
 /* Of a notification that has such a number: positive, so that it can be told in JSON and stored. */

@@ -118,7 +118,7 @@ static bool park(Server *s, const Attempt *a) {
         }
         p->notification = s->notif->id;
         p->expires = a->since + g->deadline * NSEC_PER_USEC;
-        if (g->ledger && a->decision.verb == VERB_ASK) {
+        if (g->ledger && guard_fallback_of(a->decision.verb) == VERB_REFUSE) {
                 guard_ledger_leave(g->ledger, p->notification);
                 (void) guard_ledger_enter(g->ledger, p->notification, a->since,
                                           /* refuse_when_late= */ true);
@@ -143,7 +143,7 @@ static void hand_over(Server *s, Attempt *a) {
         }
         a->pending = false;
         a->fell_back = true;
-        a->decision.verb = a->decision.verb == VERB_ASK ? VERB_REFUSE : VERB_LET;
+        a->decision.verb = guard_fallback_of(a->decision.verb);
         answer(s, a);
 }
 

@@ -40,8 +40,7 @@ static void settle(Guard *g, Parked *p, Fate fate) {
 
         a->pending = false;
         a->fell_back = fate == FATE_EXPIRED;
-        a->decision.verb =
-                fate == FATE_EXPIRED && a->decision.verb == VERB_ASK ? VERB_REFUSE : VERB_LET;
+        a->decision.verb = fate == FATE_EXPIRED ? guard_fallback_of(a->decision.verb) : VERB_LET;
         if (fate == FATE_EXPIRED && a->decision.verb == VERB_LET)
                 (void) guard_continue(g, p->notification);
         else if (fate == FATE_EXPIRED)
