@@ -2,6 +2,7 @@
 #include "daemon/gate_site.h"
 #include "daemon/job.h"
 #include "daemon/log.h"
+#include "daemon/watchdog.h"
 #include "daemon/watched.h"
 
 #include <errno.h>
@@ -49,6 +50,8 @@ typedef struct Look {
 
 static void check_openings(GateSites *s);
 static void apply_holds(GateSites *s);
+static void site_tell_lapses(Site *site);
+static void site_close_hold(Site *site);
 
 static Site *site_find(GateSites *s, const char *name) {
         Site *site;
@@ -93,6 +96,19 @@ static WatchSites *places_all(GateSites *s) {
         return TAKE_PTR(all);
 }
 
+static bool place_equal(const WatchSites *a, const WatchSites *b) {
+        if (!a || !b || a->n != b->n)
+                return a == b;
+        for (size_t i = 0; i < a->n; i++) {
+                const WatchSite *x = &a->sites[i], *y = &b->sites[i];
+
+                if (x->dev != y->dev || x->fs_dev != y->fs_dev || !str_equal(x->path, y->path) ||
+                    !str_equal(x->inner, y->inner) || !str_equal(x->file, y->file))
+                        return false;
+        }
+        return true;
+}
+
 static void look_done(Manager *m, void *userdata) {
         Look *look = userdata;
         Site *site = m ? site_find(m->gate_sites, look->name) : NULL;
@@ -101,6 +117,11 @@ static void look_done(Manager *m, void *userdata) {
 
         if (site) {
                 site->looking--;
+                /* its marks are where it was: another mount, or another path after a reload */
+                if (!place_equal(site->place, look->place)) {
+                        site_tell_lapses(site);
+                        site_close_hold(site);
+                }
                 (void) watch_sites_unref(site->place);
                 site->place = TAKE_PTR(look->place);
                 all = places_all(m->gate_sites);
@@ -131,6 +152,35 @@ static int site_look(Site *site, const WatchSpec *spec) {
         }
         site->looking++;
         return 0;
+}
+
+static void site_tell_lapses(Site *site) {
+        const Watched *w = watched_find(site->all->manager, site->name);
+        uint64_t n = site->hold && site->hold->hold ? hold_take_lapses(site->hold->hold) : 0;
+        Manager *m = site->all->manager;
+        Live *l, *next;
+
+        if (n == 0 || !w)
+                return;
+        HASH_ITER (hh, m->live, l, next)
+                if (!live_is_guarded(l) && live_needs_gate_on(l, w->spec))
+                        live_add_loss(l, "not-enforced", site->name, manager_now(m), manager_now(m),
+                                      n);
+}
+
+void gate_sites_take_lapses(GateSites *s) {
+        Manager *m = s->manager;
+        Live *l, *next;
+        Site *site;
+
+        DL_FOREACH (s->sites, site)
+                site_tell_lapses(site);
+        HASH_ITER (hh, m->live, l, next) {
+                uint64_t n = l->guard && l->guard->guard ? guard_take_lapses(l->guard->guard) : 0;
+
+                if (n > 0)
+                        live_add_loss(l, "not-enforced", NULL, manager_now(m), manager_now(m), n);
+        }
 }
 
 static void site_close_hold(Site *site) {
@@ -221,6 +271,8 @@ static int site_open_hold(Site *site, const WatchSpec *spec) {
                 .members = gatekeeper_members(m->gatekeeper),
                 .connector = m->connector,
                 .deadline = m->config->hold_deadline,
+                .pulses = watchdog_pulses(m->watchdog),
+                .patience = watchdog_patience(m->config->hold_deadline),
         };
         _cleanup_(gate_unrefp) Gate *g = gate_new(m->gatekeeper, &config.hooks);
         int r;

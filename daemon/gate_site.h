@@ -31,6 +31,9 @@ int gate_sites_open_guard(GateSites *s, Live *l, int listener_fd, int ledger_fd,
 /* Before a session goes. */
 void gate_sites_close_guard(GateSites *s, Live *l);
 
+/* Tells the live sessions what the gates had to let without a judgement. */
+void gate_sites_take_lapses(GateSites *s);
+
 /* What can be refused on a watch for a session without a guard: 0 nothing (and why), 1 opens. */
 int gate_sites_can_hold(GateSites *s, const char *watch, const char **ret_reason);
 

@@ -161,10 +161,15 @@ static void carry_out_kill(Manager *m, Live *l, const Attempt *a) {
                 (void) restrain_kill_member(l, a->pid);
 }
 
+bool gatekeeper_is_waiting(Gate *g, const Attempt *a) {
+        return (g->guard && guard_is_waiting(g->guard, a->id)) ||
+                (g->hold && hold_is_waiting(g->hold, a->id));
+}
+
 void gatekeeper_go_on(Manager *m, Gate *g, Attempt *a) {
         Live *l = live_find(m, a->session);
 
-        if (!l) {
+        if (!l || !gatekeeper_is_waiting(g, a)) {
                 gatekeeper_answer(g, a, VERB_LET);
                 return;
         }

@@ -39,6 +39,8 @@ bool gatekeeper_is_needed(Manager *m, const Live *l);
 
 /* Attempts and gates, for keeping.c and held.c. The attempt is consumed. */
 void gatekeeper_answer(Gate *g, Attempt *a, Verb verb);
+/* While a copy was made the deadline may have come, or the process may have been killed: that is told by itself. */
+bool gatekeeper_is_waiting(Gate *g, const Attempt *a);
 void gatekeeper_go_on(Manager *m, Gate *g, Attempt *a); /* kept, or not to be kept: now its verb */
 /* A row for something that was held or refused. */
 void gatekeeper_record(Manager *m, const Attempt *a, Action action);

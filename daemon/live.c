@@ -291,6 +291,7 @@ static void live_finish(Manager *m, Live *l) {
         char id[sizeof s->id];
         int r;
 
+        gate_sites_take_lapses(m->gate_sites);
         s->state = l->killed ? SESSION_KILLED : SESSION_STOPPED;
         s->stopped = l->ended;
         live_store(l);

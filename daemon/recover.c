@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/recover.h"
+#include "daemon/gate_site.h"
 #include "daemon/kernel/cgroup.h"
 #include "daemon/live.h"
 #include "daemon/log.h"
 #include "daemon/tag.h"
+#include "daemon/watched.h"
 
 #include <errno.h>
+#include <utlist.h>
+
+/* What the gates of the earlier daemon held and would have held was let. */
+static void tell_not_enforced(Manager *m, Live *l, usec_t since) {
+        Watched *w;
+
+        DL_FOREACH (m->watches, w)
+                if (live_needs_gate_on(l, w->spec))
+                        live_add_loss(l, "not-enforced", w->spec->name, since, manager_now(m), 0);
+}
 
 static int recover_one(Manager *m, StoredSession *stored) {
         Live *l;
@@ -16,6 +28,7 @@ static int recover_one(Manager *m, StoredSession *stored) {
                 return r;
         (void) tag_again(l);
         live_add_loss(l, "daemon-restart", NULL, stored->last_seen, manager_now(m), 0);
+        tell_not_enforced(m, l, stored->last_seen);
         log_info("session %s: found again with %zu processes; what happened meanwhile was not seen",
                  l->session->id, process_table_count(m->processes, l->session));
         return 0;
@@ -65,6 +78,8 @@ int recover_sessions(Manager *m) {
         free(ids);
         if (r >= 0 && m->cgroup_root)
                 (void) cgroup_foreach_left(m->cgroup_root, sweep_cgroup, m);
+        if (r >= 0 && m->live)
+                r = gate_sites_refresh(m->gate_sites);
         live_check_soon(m);
         return r;
 }
