@@ -128,12 +128,19 @@ int ground_init(Ground *g, const char *root) {
         if (!g->root)
                 return -ENOMEM;
         g->dev = st.st_dev;
+        g->ino = st.st_ino;
         return 0;
 }
 
 void ground_release(Ground *g) {
         g->fd = safe_close(g->fd);
         g->copy = safe_close(g->copy);
+}
+
+bool ground_is_there(const Ground *g) {
+        struct stat st;
+
+        return lstat(g->root, &st) == 0 && st.st_dev == g->dev && st.st_ino == g->ino;
 }
 
 bool ground_is_held(const Ground *g) {

@@ -16,14 +16,15 @@
 #include <sys/types.h>
 
 typedef struct Ground {
-        char *root;       /* owned; the watched directory, without symlinks */
-        dev_t dev;        /* of it */
-        uint64_t root_id; /* of it */
+        char *root; /* owned; the watched directory, without symlinks */
+        dev_t dev;  /* of it */
+        ino_t ino;
+        uint64_t root_id;
         bool fid;    /* ids are made of what events have where it differs (AT_HANDLE_FID, 6.5) */
         bool closed; /* handles name objects but cannot be opened */
         bool remote; /* attributes may come from a server: take what the client knows */
-        int fd;           /* -1 while released */
-        int copy;         /* keeps the copy of the mount that fd is on; -1 where there is none */
+        int fd;      /* -1 while released */
+        int copy;    /* keeps the copy of the mount that fd is on; -1 where there is none */
 } Ground;
 
 typedef struct GroundStat {
@@ -46,6 +47,8 @@ typedef enum GroundFlags {
 int ground_init(Ground *g, const char *root);
 void ground_done(Ground *g);
 void ground_release(Ground *g);
+/* Does the path of the root still lead to it? Holds nothing. */
+bool ground_is_there(const Ground *g);
 bool ground_is_held(const Ground *g);
 /* Opens the root unless it is open. -ESTALE: the path leads elsewhere by now. The descriptor stays the ground's. */
 int ground_fd(Ground *g);

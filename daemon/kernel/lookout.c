@@ -188,10 +188,14 @@ static bool is_unmounted(const Lookout *l) {
                 place.scope != SCOPE_FILESYSTEM;
 }
 
+bool lookout_root_gone(const Lookout *l) {
+        return l->astray || translator_root_gone(l->translator);
+}
+
 const char *lookout_lost_ground(Lookout *l) {
         int fd;
 
-        if (translator_root_gone(l->translator))
+        if (lookout_root_gone(l))
                 return "root-gone";
         /* What this program holds keeps the marks alive after the unmounting. */
         ground_release(&l->ground);
@@ -210,10 +214,6 @@ bool lookout_holds(const Lookout *l) {
 
 void lookout_let_go(Lookout *l) {
         ground_release(&l->ground);
-}
-
-bool lookout_root_gone(const Lookout *l) {
-        return translator_root_gone(l->translator);
 }
 
 bool lookout_is_mount(const Lookout *l) {

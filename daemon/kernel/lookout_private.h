@@ -22,7 +22,8 @@ struct Lookout {
         uint64_t seen;            /* records */
         char *family[FAMILY + 1]; /* file scope: the names that are watched */
         bool live;                /* the tree has been read: what is found from now on is new */
-        bool behind;              /* events were dropped: the tree does not match any more */
+        bool astray; /* a directory above the root was moved: the path leads elsewhere */
+        bool behind; /* events were dropped: the tree does not match any more */
         nsec_t behind_since;
         Guesses *guesses;
         size_t unmarked; /* directories that could not be given a mark */

@@ -168,6 +168,8 @@ static int come_to_rest(Lookout *l, bool *ret_again) {
         bool again = translator_settle(l->translator, /* all= */ false);
         int r = 0;
 
+        if (translator_take_doubt(l->translator) && !ground_is_there(&l->ground))
+                l->astray = true;
         /* Directories that were not where they should be: by now the events that moved them are known. */
         if (!tree_walk_is_done(l->walk)) {
                 r = tree_walk_round(l->walk);

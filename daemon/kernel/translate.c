@@ -49,6 +49,13 @@ bool translator_root_gone(const Translator *t) {
         return t->root_gone;
 }
 
+bool translator_take_doubt(Translator *t) {
+        bool doubt = t->doubt;
+
+        t->doubt = false;
+        return doubt;
+}
+
 size_t translator_take_unresolved(Translator *t) {
         size_t n = t->unresolved;
 
@@ -295,6 +302,38 @@ static void translate_self(Translator *t, const Record *rec) {
         translate_emit(t, &c);
 }
 
+/* Does the name lead to the object now? Most often the object is gone altogether, which is quickly seen. */
+static bool has_name_now(Translator *t, const Record *rec, const Node *directory) {
+        GroundStat s;
+        int r = ground_stat_handle(t->ground, &rec->fan.child, &s);
+
+        if ((r < 0 && r != -EOPNOTSUPP) || (r == 0 && s.links == 0))
+                return false;
+        return translate_look_at_name(t, rec, directory, rec->fan.at.name, &s) == 0;
+}
+
+/*
+ * One record says that an object both got and lost a name. An object that had the name before lost it first, and is a hard link
+ * when it gets it again; how it ended can be looked up.
+ */
+static int translate_create_delete(Translator *t, const Batch *b, size_t i, Node *directory) {
+        const Record *rec = &b->records[i];
+        const Node *n = tree_find(t->tree, directory, rec->fan.at.name);
+        bool had = n && rec->child_id && n->id == rec->child_id;
+        bool has = has_name_now(t, rec, directory);
+        int r = 0;
+
+        if (had)
+                translate_delete(t, rec, directory);
+        r = translate_create(t, b, i, directory);
+        if (r >= 0 && rec->fan.mask & (FAN_BIT_MODIFY | FAN_BIT_ATTRIB | FAN_BIT_CLOSE_WRITE))
+                r = translate_content(t, rec, directory);
+        if (r < 0 || (had && has))
+                return r;
+        translate_delete(t, rec, directory);
+        return has ? translate_create(t, b, i, directory) : 0;
+}
+
 static int translate_entry(Translator *t, const Batch *b, size_t i) {
         const Record *rec = &b->records[i];
         Node *directory = translate_directory(t, &rec->fan.at, rec->at_id);
@@ -302,6 +341,8 @@ static int translate_entry(Translator *t, const Batch *b, size_t i) {
 
         if (directory && !translator_covers(t, directory, rec->fan.at.name))
                 directory = NULL;
+        if (directory && rec->fan.mask & FAN_BIT_CREATE && rec->fan.mask & FAN_BIT_DELETE)
+                return translate_create_delete(t, b, i, directory);
         /* Several things in one record: there is but one order in which they can have happened. */
         if (rec->fan.mask & FAN_BIT_CREATE && directory)
                 r = translate_create(t, b, i, directory);

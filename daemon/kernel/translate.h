@@ -47,6 +47,8 @@ bool translator_settle(Translator *t, bool all);
 bool translator_author(const Translator *t, uint64_t tag, Change *ret);
 /* The root itself was renamed or removed: its path leads elsewhere. */
 bool translator_root_gone(const Translator *t);
+/* A directory outside of the watch was renamed since the last call: it may have been one above the root. */
+bool translator_take_doubt(Translator *t);
 /* How many records since the last call were of directories that are gone and were never known: in the watch, or not. */
 size_t translator_take_unresolved(Translator *t);
 /* Is the name one of this watch's, in the directory of that node? */

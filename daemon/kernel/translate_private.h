@@ -31,6 +31,7 @@ struct Translator {
         pid_t self;
         bool by_directories;
         bool root_gone;
+        bool doubt; /* see translator_take_doubt() */
         uint64_t outside
                 [OUTSIDE_SLOTS]; /* directories that were found to be outside, by their low bits */
         size_t unresolved; /* records of directories of which nothing can be found out any more */

@@ -328,8 +328,10 @@ int translate_rename(Translator *t, Batch *b, size_t i) {
         if (r < 0)
                 return r;
         replaced = m.target != NULL;
-        if (b->records[i].fan.mask & FAN_BIT_ONDIR)
+        if (b->records[i].fan.mask & FAN_BIT_ONDIR) {
                 translate_forget_outside(t);
+                t->doubt = t->doubt || !m.old.directory;
+        }
         if (m.target) {
                 second = look_for_exchange(t, b, i, m.old.directory, m.target);
                 /* The names lie in the buffer, which stays; the handles in the records, which move. */

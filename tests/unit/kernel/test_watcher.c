@@ -246,6 +246,13 @@ static void do_exchange_across(void) {
         MUST(renameat2(AT_FDCWD, "o/out", AT_FDCWD, "w/d/x", RENAME_EXCHANGE));
         MUST(renameat2(AT_FDCWD, "w/a", AT_FDCWD, "o/out", RENAME_EXCHANGE));
 }
+/* The kernel may put all of it into one record: what is told of the order may differ, the end may not. */
+static void do_relink(void) {
+        MUST(unlink("w/a2"));
+        MUST(link("w/a", "w/a2"));
+        until_read();
+        put("w/a2", O_APPEND, "1");
+}
 static void do_odd_names(void) {
         put("w/\xff\xfe", O_CREAT | O_EXCL, "");
         put("w/new\nline", O_CREAT | O_EXCL, "");
@@ -330,6 +337,8 @@ static const Case cases[] = {
          "delete file w/d/x to o/out\ncreate file w/d/x from o/out\n"
          "delete file w/a to o/out\ncreate file w/a from o/out\n",
          "delete file w/d/x\ncreate file w/d/x linked\ndelete file w/a\ncreate file w/a linked\n"},
+        {"unlink and link again", do_relink,
+         "delete file w/a2\ncreate file w/a2 linked\nmodify file w/a2\n"},
         {"odd names", do_odd_names,
          "create file w/\xff\xfe\ncreate file w/new\nline\ncreate file w/#12\n"},
         {"whiteout", do_whiteout, "rename file w/b3 from w/b\n"},

@@ -219,6 +219,30 @@ static void the_root_may_be_moved_away(void **state) {
         fixture_done(&f);
 }
 
+static void do_move_above(void) {
+        MUST(rename("o/x", "o/x2"));
+}
+
+static void a_directory_above_may_be_moved_away(void **state) {
+        char path[256];
+        Fixture f;
+
+        if (!fixture_mount(&f, "tmpfs"))
+                skip();
+        (void) fixture_do(&f, do_make_path);
+        (void) snprintf(path, sizeof(path), "%s/o/x/y/z", f.top);
+        fixture_watch(&f, path, NULL);
+        assert_int_equal(f.status.state, WATCHER_ARMED);
+        (void) fixture_do(&f, do_move_above);
+        fixture_wait_state(&f, WATCHER_WAITING);
+        assert_loss(&f, "root-gone");
+        /* Nothing in the watch has changed. */
+        fixture_expect(&f, "");
+        run("mv o/x2 o/x");
+        fixture_wait_state(&f, WATCHER_ARMED);
+        fixture_done(&f);
+}
+
 static void do_database(void) {
         put("w/db", O_APPEND, "2");
         put("w/db-wal", O_CREAT | O_EXCL, "");
@@ -451,6 +475,7 @@ int main(void) {
                 cmocka_unit_test(a_link_to_nowhere_is_waited_for),
                 cmocka_unit_test(the_root_may_be_removed_and_come_back),
                 cmocka_unit_test(the_root_may_be_moved_away),
+                cmocka_unit_test(a_directory_above_may_be_moved_away),
                 cmocka_unit_test(a_file_is_watched_with_its_siblings),
                 cmocka_unit_test(a_file_behind_a_link_has_the_configured_name),
                 cmocka_unit_test(a_bind_mount_shows_a_part_of_a_filesystem),
