@@ -6,6 +6,7 @@
 #include "daemon/gate_site.h"
 #include "daemon/live.h"
 #include "daemon/log.h"
+#include "daemon/snapshot.h"
 
 #include <errno.h>
 
@@ -17,6 +18,9 @@ static void on_started(Manager *m, int r, Live *live, Watched *const *missing, s
                        void *userdata) {
         if (r >= 0) {
                 (void) gate_sites_update_holds(m->gate_sites, NULL, NULL);
+                /* it runs already: what it changes before its copy is made is known by the time */
+                if (snapshot_is_wanted(m, live))
+                        (void) snapshot_take(m, live, NULL, NULL, NULL);
                 log_info("session %s: started by itself for process %d (%s)", live->session->id,
                          (int) live->session->root_pid, live->session->label);
         } else if (r != -ESRCH && r != -EALREADY)

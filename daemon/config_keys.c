@@ -22,6 +22,7 @@ static const ConfigKey watch_keys[] = {
         {"Ignore", offsetof(WatchSpec, ignore), config_parse_globs, .list = true},
         {"Preserve", offsetof(WatchSpec, preserve), config_parse_bool, .fallback = "no"},
         {"PreserveMax", offsetof(WatchSpec, preserve_max), config_parse_size, .fallback = "256M"},
+        {"SnapshotMax", offsetof(WatchSpec, snapshot_max), config_parse_size, .fallback = "256M"},
         {"Untagged", offsetof(WatchSpec, untagged), config_parse_untagged, .fallback = "ignore"},
         {"Writers", offsetof(WatchSpec, writers), config_parse_programs, .list = true},
         {"KillScope", offsetof(WatchSpec, kill_scope), config_parse_kill_scope,

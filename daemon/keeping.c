@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/keeping.h"
 #include "common/operation_json.h"
+#include "daemon/core/policy.h"
+#include "daemon/hashing.h"
 #include "daemon/job.h"
 #include "daemon/log.h"
 #include "daemon/store/keep.h"
+#include "daemon/undo_job.h"
 #include "daemon/watched.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #define KEEP_ENTRIES_MAX 100000 /* of a directory that is replaced or moved out */
+
+typedef struct Want {
+        const char *path; /* the attempt's */
+        KeepWhat what;
+} Want;
 
 typedef struct Keeping {
         Gate *gate; /* reference */
@@ -16,6 +25,8 @@ typedef struct Keeping {
         WatchSpec *spec; /* reference */
         char *state_dir;
         uint64_t room;
+        Want wants[2]; /* of both names of a rename */
+        size_t n_wants;
         KeptList list;
         bool complete;
         int r;
@@ -33,7 +44,116 @@ static Keeping *keeping_free(Keeping *k) {
         return NULL;
 }
 
-/* What this access may lose, and of which path. */
+static int keep_want(Keeping *k, const Want *want) {
+        const KeepRequest q = {
+                .state_dir = k->state_dir,
+                .session = k->attempt->session,
+                .watch = k->spec->name,
+                .watch_path = k->spec->path,
+                .path = want->path,
+                .what = want->what,
+                .file_max = k->spec->preserve_max,
+                .bytes_max = k->room,
+                .entries_max = KEEP_ENTRIES_MAX,
+                .ignore = k->spec->ignore,
+        };
+        KeptList list = {};
+        bool complete = true;
+        int r = keep_object(&q, &list, &complete);
+
+        if (r == -ENOENT)
+                return 0; /* nothing there to lose: the call will find that out as well */
+        k->complete &= complete;
+        for (size_t i = 0; i < list.n && r >= 0; i++) {
+                k->room -= MIN(k->room, list.list[i].bytes);
+                r = kept_list_add(&k->list, &list.list[i]);
+                list.list[i] = (Kept){};
+        }
+        kept_list_done(&list);
+        return r;
+}
+
+static void keeping_run(void *userdata) {
+        Keeping *k = userdata;
+
+        for (size_t i = 0; i < k->n_wants && k->r >= 0; i++)
+                k->r = keep_want(k, &k->wants[i]);
+        if (k->r < 0)
+                keep_forget(k->state_dir, k->attempt->session, &k->list);
+}
+
+/* Deny and ask promise that nothing is lost; the others go on, and the row will not say that it was preserved. */
+static void not_preserved(Manager *m, Gate *g, Attempt *a, const WatchSpec *spec, int error) {
+        Live *l = live_find(m, a->session);
+        _cleanup_free_ char *path = path_to_text(a->access.path);
+        Policy policy = spec->policy;
+
+        log_warning("session %s: '%s' is not preserved: %s", a->session, path ? path : "?",
+                    strerror(-error));
+        if (!l)
+                return;
+        live_add_loss(l, "not-preserved", spec->name, a->at, manager_now(m), 1);
+        if (l->session->has_policy)
+                policy = policy_stricter(policy, l->session->policy);
+        if (policy != POLICY_ASK && policy != POLICY_DENY)
+                return;
+        /* when its deadline has come meanwhile, what was done is told by itself */
+        if (gatekeeper_is_waiting(g, a)) {
+                a->decision.verb = VERB_REFUSE;
+                a->decision.violation = true;
+                gatekeeper_record(m, a, ACTION_DENIED);
+        }
+}
+
+/* A tree too large, or with another filesystem in it: as far as it went. */
+static void tell_incomplete(Manager *m, const Keeping *k) {
+        Live *l = live_find(m, k->attempt->session);
+
+        if (l)
+                live_add_loss(l, "not-preserved", k->spec->name, k->attempt->at, manager_now(m), 0);
+}
+
+static void keeping_done(Manager *m, void *userdata) {
+        Keeping *k = userdata;
+        char session[17];
+
+        if (!m) {
+                (void) keeping_free(k);
+                return;
+        }
+        if (k->r >= 0)
+                k->r = store_put_kept(m->store, k->attempt->session, &k->list);
+        if (k->r >= 0)
+                k->r = store_flush(m->store);
+        if (k->r < 0)
+                not_preserved(m, k->gate, k->attempt, k->spec, k->r);
+        else if (!k->complete)
+                tell_incomplete(m, k);
+        (void) snprintf(session, sizeof session, "%s", k->attempt->session);
+        gatekeeper_go_on(m, k->gate, TAKE_PTR(k->attempt));
+        if (k->r >= 0)
+                hashing_add(m, session, &k->list);
+        (void) keeping_free(k);
+}
+
+/* ---- what is needed ---- */
+
+/* What the session made itself, and what it has kept already, is not kept again. */
+static bool lacks(Manager *m, const Live *l, const char *path, bool content) {
+        return !session_has_created(l->session, path, 0) &&
+                store_has_kept(m->store, l->session->id, path, 0, content) <= 0;
+}
+
+/* The times of a directory change with the names in it. */
+static bool lacks_directory(Manager *m, const Live *l, const WatchSpec *spec, const char *path) {
+        _cleanup_free_ char *directory = NULL;
+
+        if (str_equal(path, spec->path))
+                return false;
+        directory = strndup(path, (size_t) (strrchr(path, '/') - path));
+        return !directory || lacks(m, l, directory, /* content= */ false);
+}
+
 static KeepWhat what_of(const Access *a) {
         if (a->type == ACCESS_METADATA)
                 return KEEP_METADATA;
@@ -42,71 +162,54 @@ static KeepWhat what_of(const Access *a) {
         return KEEP_CONTENT;
 }
 
-static void keeping_run(void *userdata) {
-        Keeping *k = userdata;
-        const KeepRequest q = {
-                .state_dir = k->state_dir,
-                .session = k->attempt->session,
-                .watch = k->spec->name,
-                .watch_path = k->spec->path,
-                .path = k->attempt->access.path,
-                .what = what_of(&k->attempt->access),
-                .file_max = k->spec->preserve_max,
-                .bytes_max = k->room,
-                .entries_max = KEEP_ENTRIES_MAX,
-                .ignore = k->spec->ignore,
-        };
+static void add_wants(Manager *m, const Live *l, Keeping *k) {
+        const Access *a = &k->attempt->access;
+        const bool names =
+                a->type == ACCESS_CREATE || a->type == ACCESS_DELETE || a->type == ACCESS_RENAME;
 
-        k->r = keep_object(&q, &k->list, &k->complete);
+        if (a->type != ACCESS_CREATE && lacks(m, l, a->path, a->type != ACCESS_METADATA))
+                k->wants[k->n_wants++] = (Want){a->path, what_of(a)};
+        else if (names && lacks_directory(m, l, k->spec, a->path))
+                k->wants[k->n_wants++] = (Want){a->path, KEEP_NAME};
+        if (a->type == ACCESS_RENAME && !a->leaves && a->from &&
+            watch_relative_name(k->spec, a->from) &&
+            (lacks(m, l, a->from, /* content= */ false) || lacks_directory(m, l, k->spec, a->from)))
+                k->wants[k->n_wants++] = (Want){a->from, KEEP_NAME};
 }
 
-/* Deny and ask promise that nothing is lost; the others go on, and the row will not say that it was preserved. */
-static void keeping_failed(Manager *m, Keeping *k) {
-        Live *l = live_find(m, k->attempt->session);
-        _cleanup_free_ char *path = path_to_text(k->attempt->access.path);
+/* ---- room ---- */
 
-        log_warning("session %s: '%s' is not preserved: %s", k->attempt->session, path ? path : "?",
-                    strerror(-k->r));
-        if (l)
-                live_add_loss(l, "not-preserved", k->spec->name, k->attempt->at, manager_now(m), 1);
-        if (k->attempt->decision.verb == VERB_ASK || k->spec->policy == POLICY_DENY) {
-                k->attempt->decision.verb = VERB_REFUSE;
-                k->attempt->decision.violation = true;
-                gatekeeper_record(m, k->attempt, ACTION_DENIED);
-        }
+typedef struct Removal {
+        char *state_dir;
+        char session[17];
+} Removal;
+
+static void removal_run(void *userdata) {
+        Removal *rm = userdata;
+
+        (void) preserve_remove(rm->state_dir, rm->session);
 }
 
-static void keeping_done(Manager *m, void *userdata) {
-        Keeping *k = userdata;
+static void removal_done(Manager *m, void *userdata) {
+        Removal *rm = userdata;
 
-        if (!m) {
-                (void) keeping_free(k);
+        free(rm->state_dir);
+        free(rm);
+}
+
+/* Its rows have gone already; files that stay behind are found at the next start. */
+static void remove_files(Manager *m, const char *session) {
+        Removal *rm = calloc(1, sizeof *rm);
+
+        if (!rm)
                 return;
-        }
-        if (k->r == -ENOENT)
-                k->r = 0; /* nothing there to lose, but perhaps its directory's times */
-        if (k->r >= 0)
-                k->r = store_put_kept(m->store, k->attempt->session, &k->list);
-        if (k->r >= 0)
-                k->r = store_flush(m->store);
-        if (k->r < 0)
-                keeping_failed(m, k);
-        gatekeeper_go_on(m, k->gate, TAKE_PTR(k->attempt));
-        (void) keeping_free(k);
+        (void) snprintf(rm->session, sizeof rm->session, "%s", session);
+        rm->state_dir = strdup(m->state_dir);
+        if (!rm->state_dir || job_start(m->jobs, removal_run, removal_done, rm) < 0)
+                removal_done(m, rm);
 }
 
-/* What the session made itself, and what it has kept already, is not kept again. */
-static bool is_needed(Manager *m, const Attempt *a) {
-        const Live *l = live_find(m, a->session);
-
-        if (!l || session_has_created(l->session, a->access.path, 0))
-                return false;
-        return store_has_kept(m->store, a->session, a->access.path, 0,
-                              a->access.type != ACCESS_METADATA) <= 0;
-}
-
-/* Bytes that may still be written; 0 when live sessions have used all up. */
-static uint64_t make_room(Manager *m) {
+uint64_t keeping_room(Manager *m) {
         const uint64_t total = m->config->preserve_total;
         Eviction *evictions = NULL;
         uint64_t used = 0, missing = 0;
@@ -119,11 +222,13 @@ static uint64_t make_room(Manager *m) {
         if (store_plan_eviction(m->store, total, total / 10, &evictions, &n, &missing) < 0)
                 return total > used ? total - used : 0;
         for (size_t i = 0; i < n; i++) {
+                if (undo_job_is_running(m, evictions[i].session))
+                        continue;
                 log_warning(
                         "the store of preserved files is full: session %s (%llu bytes) can no longer be undone",
                         evictions[i].session, (unsigned long long) evictions[i].bytes);
                 if (store_evict(m->store, evictions[i].session, manager_now(m)) >= 0) {
-                        (void) preserve_remove(m->state_dir, evictions[i].session);
+                        remove_files(m, evictions[i].session);
                         used -= MIN(used, evictions[i].bytes);
                 }
         }
@@ -131,30 +236,54 @@ static uint64_t make_room(Manager *m) {
         return total > used ? total - used : 0;
 }
 
-void keeping_start(Manager *m, Gate *g, Attempt *a) {
-        const Watched *w = watched_find(m, a->watch);
-        Keeping *k;
-        int r;
+static Keeping *keeping_new(Manager *m, Gate *g, Attempt *a, const Watched *w) {
+        Keeping *k = calloc(1, sizeof *k);
 
-        if (!w || !is_needed(m, a)) {
-                gatekeeper_go_on(m, g, a);
-                return;
-        }
-        k = calloc(1, sizeof *k);
-        if (!k || !(k->state_dir = strdup(m->state_dir))) {
+        if (!k)
+                return NULL;
+        k->state_dir = strdup(m->state_dir);
+        if (!k->state_dir) {
                 free(k);
-                gatekeeper_go_on(m, g, a);
-                return;
+                return NULL;
         }
         k->gate = gate_ref(g);
         k->attempt = a;
         k->spec = watch_spec_ref(w->spec);
-        k->room = make_room(m);
-        r = k->room > 0 ? job_start(m->jobs, keeping_run, keeping_done, k) : -ENOSPC;
-        if (r < 0) {
-                k->r = r;
-                keeping_failed(m, k);
-                gatekeeper_go_on(m, k->gate, TAKE_PTR(k->attempt));
-                (void) keeping_free(k);
+        k->complete = true;
+        return k;
+}
+
+/* Gives the attempt back. */
+static void keeping_give_up(Manager *m, Keeping *k, int error) {
+        if (error < 0)
+                not_preserved(m, k->gate, k->attempt, k->spec, error);
+        gatekeeper_go_on(m, k->gate, TAKE_PTR(k->attempt));
+        (void) keeping_free(k);
+}
+
+void keeping_start(Manager *m, Gate *g, Attempt *a) {
+        const Watched *w = watched_find(m, a->watch);
+        const Live *l = live_find(m, a->session);
+        Keeping *k;
+        int r;
+
+        if (!w || !l) {
+                gatekeeper_go_on(m, g, a);
+                return;
         }
+        k = keeping_new(m, g, a, w);
+        if (!k) {
+                not_preserved(m, g, a, w->spec, -ENOMEM);
+                gatekeeper_go_on(m, g, a);
+                return;
+        }
+        add_wants(m, l, k);
+        if (k->n_wants == 0) {
+                keeping_give_up(m, k, 0);
+                return;
+        }
+        k->room = keeping_room(m);
+        r = k->room > 0 ? job_start(m->jobs, keeping_run, keeping_done, k) : -ENOSPC;
+        if (r < 0)
+                keeping_give_up(m, k, r);
 }

@@ -9,4 +9,7 @@
  * policy says: deny and ask refuse, the others go on and say that it was not preserved. */
 void keeping_start(Manager *m, Gate *g, Attempt *a);
 
+/* Bytes that may still be kept; old sessions give theirs up for it. 0 when live sessions have used all up. */
+uint64_t keeping_room(Manager *m);
+
 #endif

@@ -15,7 +15,9 @@
 #include "daemon/recover.h"
 #include "daemon/store/kept.h"
 #include "daemon/stream.h"
+#include "daemon/snapshot.h"
 #include "daemon/undo_job.h"
+#include "daemon/watchdog.h"
 #include "daemon/watched.h"
 
 #include <errno.h>
@@ -188,7 +190,7 @@ static bool specs_equal_list(char *const *a, char *const *b) {
 static bool spec_equal(const WatchSpec *a, const WatchSpec *b) {
         return str_equal(a->name, b->name) && str_equal(a->path, b->path) &&
                 a->policy == b->policy && a->preserve == b->preserve &&
-                a->preserve_max == b->preserve_max && a->untagged == b->untagged &&
+                a->preserve_max == b->preserve_max && a->snapshot_max == b->snapshot_max && a->untagged == b->untagged &&
                 a->kill_scope == b->kill_scope && specs_equal_list(a->allow, b->allow) &&
                 specs_equal_list(a->ignore, b->ignore) && specs_equal_list(a->writers, b->writers);
 }
@@ -340,7 +342,9 @@ static int load_first_config(Manager *m) {
 static int make_gates(Manager *m) {
         int r;
 
-        r = jobs_new(m, &m->jobs);
+        r = watchdog_new(m->event, &m->watchdog);
+        if (r >= 0)
+                r = jobs_new(m, &m->jobs);
         if (r >= 0)
                 r = gatekeeper_new(m, &m->gatekeeper);
         if (r >= 0)
@@ -456,6 +460,7 @@ Manager *manager_free(Manager *m) {
         held_free_all(m);
         undo_job_free_all(m);
         hashing_free_all(m);
+        snapshot_free_all(m);
         (void) gate_sites_free(m->gate_sites);
         (void) api_server_free(m->api);
         DL_FOREACH_SAFE (m->watches, w, next) {
@@ -468,6 +473,7 @@ Manager *manager_free(Manager *m) {
         live_free_all(m);
         (void) gatekeeper_free(m->gatekeeper);
         (void) jobs_free(m->jobs);
+        (void) watchdog_free(m->watchdog);
         (void) store_close(m->store);
         sd_event_source_disable_unref(m->mounts_source);
         (void) safe_close(m->mounts_fd);

@@ -22,10 +22,12 @@ typedef struct Stream Stream;
 typedef struct Held Held;
 typedef struct UndoJob UndoJob;
 typedef struct Hashing Hashing;
+typedef struct Snapshots Snapshots;
 typedef struct Gate Gate;
 typedef struct Gatekeeper Gatekeeper;
 typedef struct GateSites GateSites;
 typedef struct Jobs Jobs;
+typedef struct Watchdog Watchdog;
 
 typedef struct ManagerOptions {
         const char *config_file;
@@ -63,9 +65,11 @@ struct Manager {
         Jobs *jobs;
         Gatekeeper *gatekeeper;
         GateSites *gate_sites;
+        Watchdog *watchdog;
         Held *held; /* list */
         uint64_t next_held;
         UndoJob *undos; /* list */
+        Snapshots *snapshots; /* list: being taken */
         Hashing *hashing; /* list: what waits for its hash */
         size_t n_hashing;
         bool hashing_runs;

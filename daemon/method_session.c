@@ -10,6 +10,7 @@
 #include "daemon/log.h"
 #include "daemon/method.h"
 #include "daemon/restrain.h"
+#include "daemon/snapshot.h"
 #include "daemon/view.h"
 #include "daemon/watched.h"
 
@@ -62,6 +63,16 @@ static void start_answer(Manager *m, Start *s, bool guard) {
         (void) api_call_reply(s->call, o, /* continues= */ false);
 }
 
+static void on_snapshot_missing(const char *watch, const char *reason, void *userdata) {
+        start_warn(userdata, watch, reason);
+}
+
+static void on_snapshots(Manager *m, void *userdata) {
+        _cleanup_(start_freep) Start *s = userdata;
+
+        start_answer(m, s, /* guard= */ false);
+}
+
 /* The holds stand, or they do not, and then somebody has to know. */
 static void on_holds_stand(Manager *m, int r, void *userdata) {
         _cleanup_(start_freep) Start *s = userdata;
@@ -76,7 +87,11 @@ static void on_holds_stand(Manager *m, int r, void *userdata) {
                         start_warn(s, w->spec->name,
                                    reason[0] ? reason : "opens cannot be held yet");
         }
-        start_answer(m, s, /* guard= */ false);
+        if (live && snapshot_is_wanted(m, live) &&
+            snapshot_take(m, live, on_snapshot_missing, on_snapshots, s) >= 0)
+                s = NULL;
+        else
+                start_answer(m, s, /* guard= */ false);
 }
 
 static void on_started(Manager *m, int r, Live *live, Watched *const *missing, size_t n_missing,

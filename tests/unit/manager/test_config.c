@@ -193,6 +193,7 @@ static void has_defaults(void **state) {
         assert_int_equal(w->kill_scope, KILL_SCOPE_PROCESS);
         assert_false(w->preserve);
         assert_int_equal(w->preserve_max, 256 << 20);
+        assert_int_equal(w->snapshot_max, 256 << 20);
         assert_null(w->allow[0]);
         assert_null(w->ignore[0]);
         assert_null(w->writers[0]);
