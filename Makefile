@@ -183,6 +183,10 @@ bench:
 	@tests/deps.sh build bench
 	+@$(MAKE) --no-print-directory $(JOBS) all $(B)/tests/bench/bare_reader $(B)/tests/bench/writer
 	@tests/bench/bench.py --bin $(B)
+# the guard against the least that a supervisor can do: tests/bench/bench_guard [CALLS]
+$(B)/tests/bench/bench_guard: $(call objs,tests/bench/bench_guard.c) $(foreach r,kernel core common,$(call lib,$(r)))
+	@echo "[ LD ] $@"
+	$(link) $(filter %.o %.a,$^) $(LIBS)
 # the store alone: tests/bench/bench_store DIR [OPERATIONS]
 $(B)/tests/bench/bench_store: $(call objs,tests/bench/bench_store.c) $(foreach r,store core common,$(call lib,$(r)))
 	@echo "[ LD ] $@"

@@ -61,6 +61,10 @@ const GuardedCall guarded_calls[_CALL_MAX] = {
         [CALL_FREMOVEXATTR] = CALL("fremovexattr"),
         [CALL_REMOVEXATTRAT] = NEW_CALL("removexattrat", 466), /* 6.13 */
         [CALL_FILE_SETATTR] = NEW_CALL("file_setattr", 469),   /* 6.17 */
+        [CALL_CHROOT] = CALL("chroot"),
+        [CALL_PIVOT_ROOT] = CALL("pivot_root"),
+        [CALL_SETNS] = CALL("setns"),
+        [CALL_UNSHARE] = CALL("unshare"),
 };
 
 const GuardedArch guarded_archs[] = {

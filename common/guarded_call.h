@@ -57,6 +57,10 @@ typedef enum GuardedCallId {
         CALL_FREMOVEXATTR,
         CALL_REMOVEXATTRAT,
         CALL_FILE_SETATTR,
+        CALL_CHROOT, /* these change nothing, but what the paths of later calls mean */
+        CALL_PIVOT_ROOT,
+        CALL_SETNS,
+        CALL_UNSHARE,
         _CALL_MAX,
 } GuardedCallId;
 

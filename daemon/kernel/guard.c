@@ -225,6 +225,7 @@ static Guard *allocate(void) {
         (void) pthread_cond_init(&g->ended, NULL);
         atomic_init(&g->n_ref, 1);
         atomic_init(&g->lapses, 0);
+        atomic_init(&g->view_changed, 0);
         return g;
 }
 

@@ -357,6 +357,8 @@ static int ask(Inquiry *q) {
         case CALL_KIND_TRUNCATE:
         case CALL_KIND_METADATA:
                 return ask_object(q);
+        case CALL_KIND_VIEW:
+                break;
         }
         return 0;
 }

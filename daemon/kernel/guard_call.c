@@ -39,6 +39,8 @@ typedef struct Shape {
 
 #define METADATA(path_, follow_, flags_) \
         { CALL_KIND_METADATA, {path_}, 1, (follow_), (flags_), NONE }
+#define VIEW \
+        { .kind = CALL_KIND_VIEW, .flags = NONE, .mode = NONE }
 #define OPEN(path_, flags_) \
         { CALL_KIND_OPEN, {path_}, 1, FOLLOW, (flags_), NONE }
 
@@ -89,6 +91,10 @@ static const Shape shapes[_CALL_MAX] = {
         [CALL_FREMOVEXATTR] = METADATA(FD_0, FOLLOW, NONE),
         [CALL_REMOVEXATTRAT] = METADATA(AT_0, FOLLOW_UNLESS, 2),
         [CALL_FILE_SETATTR] = METADATA(AT_0, FOLLOW_UNLESS, 4),
+        [CALL_CHROOT] = VIEW,
+        [CALL_PIVOT_ROOT] = VIEW,
+        [CALL_SETNS] = VIEW,
+        [CALL_UNSHARE] = VIEW,
 };
 
 void call_table_init(CallTable *t) {

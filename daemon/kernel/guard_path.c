@@ -20,6 +20,7 @@
 #define PROC_ROOT_INO 1 /* of any procfs */
 #define PAGE \
         4096U /* the smallest there is: a read that stays in one of these faults as a whole or not at all */
+#define SHORT 256U     /* most paths are shorter than that */
 #define HANDLE_MAX 128 /* MAX_HANDLE_SZ */
 
 typedef char ProcName[32]; /* of a file of a thread, below /proc */
@@ -71,18 +72,55 @@ static int move_root(Walker *w, const char *name) {
         return own_root(w);
 }
 
-int walker_enter(Walker *w, pid_t tid) {
+void walker_enter(Walker *w, pid_t tid, nsec_t now, bool may_trust) {
+        w->tid = tid;
+        w->now = now;
+        w->rooted = false;
+        w->may_trust = may_trust;
+}
+
+static bool is_known_root(const Walker *w) {
+        for (size_t i = 0; w->may_trust && i < WALKER_RECENT; i++)
+                if (w->recent[i].tid == w->tid && w->recent[i].n_moves == w->n_moves &&
+                    w->now - w->recent[i].at < WALKER_TRUST_NSEC)
+                        return true;
+        return false;
+}
+
+static void remember_root(Walker *w) {
+        size_t i;
+
+        for (i = 0; i < WALKER_RECENT && w->recent[i].tid != w->tid; i++)
+                ;
+        if (i == WALKER_RECENT) {
+                i = w->next;
+                w->next = (i + 1) % WALKER_RECENT;
+        }
+        w->recent[i].tid = w->tid;
+        w->recent[i].at = w->now;
+        w->recent[i].n_moves = w->n_moves;
+}
+
+int walker_take_root(Walker *w) {
         struct statx st;
         ProcName name;
+        int r = 0;
 
-        w->tid = tid;
+        if (w->rooted || is_known_root(w)) {
+                w->rooted = true;
+                return 0;
+        }
         proc_name(w, "root", name);
         if (statx(w->proc_fd, name, 0, STATX_INO | STATX_MNT_ID, &st) < 0)
                 return errno == ENOENT ? -ESRCH : -errno;
-        if (st.stx_ino == w->root_inode && st.stx_mnt_id == w->root_mount &&
-            makedev(st.stx_dev_major, st.stx_dev_minor) == w->root_dev)
-                return 0;
-        return move_root(w, name);
+        if (st.stx_ino != w->root_inode || st.stx_mnt_id != w->root_mount ||
+            makedev(st.stx_dev_major, st.stx_dev_minor) != w->root_dev)
+                r = move_root(w, name);
+        if (r < 0)
+                return r;
+        remember_root(w);
+        w->rooted = true;
+        return 0;
 }
 
 int walker_read(const Walker *w, uint64_t address, void *ret, size_t size) {
@@ -104,7 +142,8 @@ int walker_read_string(const Walker *w, uint64_t address, char ret[static PATH_M
         size_t n = 0;
 
         while (n < PATH_MAX) {
-                size_t k = MIN(PAGE - (size_t) ((address + n) % PAGE), (size_t) PATH_MAX - n);
+                size_t k = MIN(PAGE - (size_t) ((address + n) % PAGE),
+                               n ? (size_t) PATH_MAX - n : SHORT);
                 const char *end;
                 int r;
 
@@ -172,6 +211,31 @@ static bool is_directory(int fd) {
 
 static bool is_dots(const char *name) {
         return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
+}
+
+static bool has_dots(const char *path) {
+        const char *p = path;
+
+        while ((p = strstr(p, ".."))) {
+                if ((p == path || p[-1] == '/') && (p[2] == '/' || p[2] == '\0'))
+                        return true;
+                p += 2;
+        }
+        return false;
+}
+
+/* Without symlinks and without "..", a relative path leads to the same from every root. -ELOOP: there are magic links on the
+ * way, or too many others. */
+static int open_walked(Walker *w, int base, const char *path, unsigned flags) {
+        int r;
+
+        if (!w->rooted && path[0] != '/' && !has_dots(path)) {
+                r = open_path(base, path, flags, RESOLVE_NO_SYMLINKS);
+                if (r != -ELOOP)
+                        return r;
+        }
+        r = walker_take_root(w);
+        return r < 0 ? r : open_path(base, path, flags, RESOLVE_NO_MAGICLINKS);
 }
 
 /* A walk by hand: what is left of the path, and where it has got to. */
@@ -301,12 +365,15 @@ static int walk(Walk *k, Spot *ret) {
         return 0;
 }
 
-static int walk_by_hand(const Walker *w, int base, const char *path, bool follow, Spot *ret) {
+static int walk_by_hand(Walker *w, int base, const char *path, bool follow, Spot *ret) {
         Walk k = {.walker = w, .at = -1, .follow = follow};
         int r;
 
         if (strlen(path) >= sizeof(k.rest))
                 return -ENAMETOOLONG;
+        r = walker_take_root(w);
+        if (r < 0)
+                return r;
         memcpy(k.rest, path, strlen(path) + 1);
         if (base >= 0) {
                 k.at = fcntl(base, F_DUPFD_CLOEXEC, 3);
@@ -348,8 +415,8 @@ static int split(char *path, const char **ret_parent, Spot *ret) {
         return 0;
 }
 
-/* The kernel walks, unless there are magic links on the way. */
-static int find_name(const Walker *w, int base, const char *path, Spot *ret) {
+/* The kernel walks, unless there are magic links on the way. May take *base. */
+static int find_name(Walker *w, int *base, const char *path, Spot *ret) {
         char copy[PATH_MAX];
         const char *parent;
         int fd, r;
@@ -358,9 +425,13 @@ static int find_name(const Walker *w, int base, const char *path, Spot *ret) {
         r = split(copy, &parent, ret);
         if (r < 0)
                 return r;
-        fd = open_path(base, parent, O_DIRECTORY, RESOLVE_NO_MAGICLINKS);
+        if (*base >= 0 && str_equal(parent, ".")) {
+                ret->parent = TAKE_FD(*base);
+                return 0;
+        }
+        fd = open_walked(w, *base, parent, O_DIRECTORY);
         if (fd == -ELOOP) {
-                r = walk_by_hand(w, base, path, /* follow= */ false, ret);
+                r = walk_by_hand(w, *base, path, /* follow= */ false, ret);
                 if (r < 0)
                         return r;
                 return ret->parent < 0 ? -EINVAL : 0;
@@ -372,7 +443,7 @@ static int find_name(const Walker *w, int base, const char *path, Spot *ret) {
 }
 
 /* `always`: also of an absolute path. Otherwise that does not look at the descriptor, be it good or bad. */
-static int read_path(const Walker *w, const CallPath *p, bool always, char path[static PATH_MAX],
+static int read_path(Walker *w, const CallPath *p, bool always, char path[static PATH_MAX],
                      int *ret_base) {
         int r = walker_read_string(w, p->address, path);
 
@@ -398,7 +469,7 @@ int walker_find_name(Walker *w, const CallPath *p, Spot *ret) {
         r = read_path(w, p, /* always= */ false, path, &base);
         if (r < 0)
                 return r;
-        r = find_name(w, base, path, &s);
+        r = find_name(w, &base, path, &s);
         if (r < 0)
                 return r;
         *ret = s;
@@ -406,8 +477,7 @@ int walker_find_name(Walker *w, const CallPath *p, Spot *ret) {
         return 0;
 }
 
-static int find_by_hand(const Walker *w, int base, const char *path, bool follow, bool create,
-                        Spot *s) {
+static int find_by_hand(Walker *w, int base, const char *path, bool follow, bool create, Spot *s) {
         int r = walk_by_hand(w, base, path, follow, s);
 
         if (r < 0 || s->object >= 0)
@@ -422,9 +492,10 @@ static int find_by_hand(const Walker *w, int base, const char *path, bool follow
 }
 
 /* A new file: its directory, and what the end of a chain of symlinks says it will be called. */
-static int find_new(const Walker *w, int base, const char *path, bool follow, Spot *s) {
+static int find_new(Walker *w, int base, const char *path, bool follow, Spot *s) {
         struct stat st;
-        int r = find_name(w, base, path, s);
+        _cleanup_close_ int copy = base >= 0 ? fcntl(base, F_DUPFD_CLOEXEC, 3) : base;
+        int r = find_name(w, &copy, path, s);
 
         if (r < 0)
                 return r;
@@ -435,9 +506,8 @@ static int find_new(const Walker *w, int base, const char *path, bool follow, Sp
         return find_by_hand(w, base, path, follow, /* create= */ true, s);
 }
 
-static int find_object(const Walker *w, int base, const char *path, bool follow, bool create,
-                       Spot *s) {
-        int fd = open_path(base, path, follow ? 0 : O_NOFOLLOW, RESOLVE_NO_MAGICLINKS);
+static int find_object(Walker *w, int base, const char *path, bool follow, bool create, Spot *s) {
+        int fd = open_walked(w, base, path, follow ? 0 : O_NOFOLLOW);
 
         if (fd == -ELOOP)
                 return find_by_hand(w, base, path, follow, create, s);
@@ -457,8 +527,10 @@ static int find_in_root(Walker *w, int base, const char *path, bool follow, bool
                 return -errno;
         w->n_moves++;
         w->root_inode = 0;
+        w->rooted = true;
         r = find_object(w, base, path + strspn(path, "/"), follow, create, s);
-        back = walker_enter(w, w->tid);
+        w->rooted = false;
+        back = walker_take_root(w);
         return back < 0 ? back : r;
 }
 

@@ -3,6 +3,7 @@
  * Paths as the kernel will take them for another process: from its memory, its working directory, its descriptors, below its root, in
  * its mount namespace. Belongs to one thread, which must have a filesystem context of its own (unshare(CLONE_FS)): its root
  * is made that of the caller whenever the two differ, so that the kernel itself does the walking.
+ * (Looking at the caller's root costs as much as all the rest, so it is put off until it matters, and trusted for a moment.)
  *
  * Two things it would do differently for us, and are done by hand: /proc/self, and the magic links behind it.
  *
@@ -16,21 +17,36 @@
 #include <limits.h>
 #include <sys/stat.h>
 
+#define WALKER_RECENT 8
+#define WALKER_TRUST_NSEC \
+        (50 * 1000 * 1000ULL) /* a thread's number is not used again as soon as that */
+
 typedef struct Walker {
         int proc_fd;                     /* our own /proc, whatever the root is */
         uint64_t root_mount, root_inode; /* of the thread's root */
         dev_t root_dev;
-        bool moved;       /* whether that is another root than the process has */
         uint64_t n_moves; /* grows with each change of root */
         pid_t tid;        /* the caller of the moment */
+        nsec_t now;
+        bool rooted;    /* its root has been taken */
+        bool may_trust; /* that a root is still what it was a moment ago */
+        struct {
+                pid_t tid;
+                nsec_t at;
+                uint64_t n_moves;
+        } recent[WALKER_RECENT]; /* whose root ours was known to be, and when */
+        size_t next;
 } Walker;
 
 /* In the thread that will use it. */
 int walker_init(Walker *w);
 void walker_done(Walker *w);
 
-/* Takes the view of a thread. -ESRCH: it is gone. -EPERM, -EACCES, ...: it cannot be looked at. */
-int walker_enter(Walker *w, pid_t tid);
+/* Turns to a caller. `may_trust`: no caller has changed its root or its mount namespace of late. */
+void walker_enter(Walker *w, pid_t tid, nsec_t now, bool may_trust);
+/* Takes its root, which the functions below do when they need it; walker_path_of() wants it taken. -ESRCH: the caller is gone.
+ * -EPERM, -EACCES, ...: it cannot be looked at. */
+int walker_take_root(Walker *w);
 
 /* A string from its memory. -EFAULT and -ENAMETOOLONG: the call will fail by itself. Returns the length. */
 int walker_read_string(const Walker *w, uint64_t address, char ret[static PATH_MAX]);

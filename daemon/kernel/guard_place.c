@@ -150,7 +150,9 @@ int placer_find(Placer *p, const WatchSites *sites, int fd, const char *name, Fo
         dev_t dev;
         int r;
 
-        r = walker_path_of(p->walker, fd, path);
+        r = walker_take_root(p->walker);
+        if (r >= 0)
+                r = walker_path_of(p->walker, fd, path);
         if (r >= 0)
                 r = inner_path(p, fd, path, &dev, &directory);
         if (r >= 0)

@@ -55,6 +55,7 @@ struct Guard {
 
         pthread_mutex_t receive_lock; /* one server at a time waits for the next notification */
         atomic_uint_fast64_t lapses;
+        atomic_uint_fast64_t view_changed; /* when a caller last set out to change its root or mount namespace; 0: never */
 };
 
 Guard *guard_unref(Guard *g);

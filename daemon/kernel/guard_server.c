@@ -19,6 +19,8 @@
 
 /* A caller stands still until it is answered: better to be early. */
 #define PRIORITY (-15)
+/* A call that changes what paths mean is told before it is made. This much later it has been. */
+#define VIEW_NSEC NSEC_PER_SEC
 
 typedef struct Server {
         Guard *guard;
@@ -185,15 +187,27 @@ static void decide_all(Server *s, GuardAccess *accesses, int n, nsec_t now) {
         let(s);
 }
 
-static int find_accesses(Server *s, const WatchSites *sites, GuardAccess *accesses) {
+/* Whether what a caller saw as its root a moment ago may be taken for what it is now. */
+static bool may_trust_views(const Guard *g, nsec_t now) {
+        nsec_t changed = atomic_load_explicit(&g->view_changed, memory_order_relaxed);
+
+        return changed == 0 || now > changed + VIEW_NSEC;
+}
+
+static int find_accesses(Server *s, const WatchSites *sites, nsec_t now, GuardAccess *accesses) {
         GuardCall call;
-        int r;
 
         if (guard_call_decode(&s->guard->calls, &s->notif->data, &call) < 0)
                 return 0;
+        if (call.kind == CALL_KIND_VIEW) {
+                atomic_store_explicit(&s->guard->view_changed, now, memory_order_relaxed);
+                return 0;
+        }
         /* a caller in a pid namespace that we cannot see into has no number */
-        r = s->notif->pid ? walker_enter(&s->walker, (pid_t) s->notif->pid) : -EPERM;
-        return r < 0 ? r : guard_access_find(&s->placer, sites, &call, accesses);
+        if (s->notif->pid == 0)
+                return -EPERM;
+        walker_enter(&s->walker, (pid_t) s->notif->pid, now, may_trust_views(s->guard, now));
+        return guard_access_find(&s->placer, sites, &call, accesses);
 }
 
 static WatchSites *begin(Server *s, nsec_t now) {
@@ -214,7 +228,7 @@ static void serve(Server *s) {
         nsec_t now = clock_nsec();
         _cleanup_(watch_sites_unrefp) WatchSites *sites = begin(s, now);
         GuardAccess accesses[GUARD_ACCESSES] = {};
-        int n = find_accesses(s, sites, accesses);
+        int n = find_accesses(s, sites, now, accesses);
 
         if (n == 0)
                 let(s);

@@ -186,7 +186,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         make_path(data + 1, size - 1, path);
         p.follow = data[0] & 1;
         p.dirfd = data[0] & 2 ? 70 : TOP;
-        check(walker_enter(&tree.walker, (pid_t) syscall(SYS_gettid)) == 0);
+        walker_enter(&tree.walker, (pid_t) syscall(SYS_gettid), 1, data[0] & 4);
         compare_objects(&p, path);
         compare_new(&p, path);
         compare_names(&p, path);
