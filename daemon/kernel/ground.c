@@ -178,7 +178,7 @@ static int open_copy(const char *path, int *ret_copy) {
 int ground_fd(Ground *g) {
         _cleanup_close_ int fd = -1, copy = -1;
         struct stat st;
-        uint64_t id;
+        uint64_t id = 0;
         int r;
 
         if (g->fd >= 0)
@@ -259,7 +259,7 @@ int ground_stat_handle(Ground *g, const FanHandle *h, GroundStat *ret) {
 int ground_open_node(Ground *g, const Node *n) {
         _cleanup_close_ int fd = -1;
         _cleanup_free_ char *path = NULL;
-        uint64_t id;
+        uint64_t id = 0;
         char *p;
         int r;
 
@@ -312,7 +312,7 @@ int ground_stat_node(Ground *g, const Node *n, GroundStat *ret) {
 
 int ground_stat_object(Ground *g, const FanHandle *h, const Node *n, GroundStat *ret) {
         uint64_t id = fan_handle_id(h);
-        GroundStat s;
+        GroundStat s = {};
         int r;
 
         r = ground_stat_handle(g, h, ret);

@@ -3,15 +3,11 @@
 #include "daemon/kernel/lookout_private.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 
-static _printf_(2, 3) void explain(WatcherStatus *status, const char *format, ...) {
-        va_list ap;
-
-        va_start(ap, format);
-        (void) vsnprintf(status->reason, sizeof(status->reason), format, ap);
-        va_end(ap);
+static void explain(WatcherStatus *status, const char *before, int error, const char *after) {
+        (void) snprintf(status->reason, sizeof(status->reason), "%s%s%s", before,
+                        fan_group_refusal(error), after);
 }
 
 static void cover_all(Coverage *c) {
@@ -32,25 +28,23 @@ static int place_directories(Lookout *l, int fd, int error, WatcherStatus *statu
 
         r = fan_group_mark_directory(l->group, fd, /* is_root= */ true);
         if (r == -EOPNOTSUPP || r == -ENODEV || r == -EXDEV || r == -EINVAL) {
-                explain(status,
-                        "%s, and this kernel takes no marks on its directories either (from 6.8 "
-                        "on it would)",
-                        fan_group_refusal(error));
+                explain(status, "", error,
+                        ", and this kernel takes no marks on its directories either (from 6.8 on it "
+                        "would)");
                 return r;
         }
         if (r < 0) {
-                explain(status, "a mark on the directory is refused: %s", fan_group_refusal(r));
+                explain(status, "a mark on the directory is refused: ", r, "");
                 return r;
         }
         l->tier = TIER_DIRECTORIES;
         cover_all(&status->coverage);
-        /* SMB makes no event for a plain open() that creates: it is concluded from what comes after (FACTS, 6.1 to 7.3). */
+        /* SMB makes no event for a plain open() that creates: it is concluded from what comes after (6.1 to 7.3). */
         if (is_smb(l))
                 status->coverage.op[OP_CREATE] = SIGHT_INFERRED;
-        explain(status,
-                "%s: each directory has a mark of its own; what is made in a new one before it has its "
-                "mark is inferred, in one that was moved in it is not seen",
-                fan_group_refusal(error));
+        explain(status, "", error,
+                ": each directory has a mark of its own; what is made in a new one before it has its "
+                "mark is inferred, in one that was moved in it is not seen");
         return 0;
 }
 
@@ -60,7 +54,7 @@ int lookout_place(Lookout *l, WatcherStatus *status) {
 
         r = fan_group_open_names(options->limited_queue, &l->group);
         if (r < 0) {
-                explain(status, "no name events can be had: %s", fan_group_refusal(r));
+                explain(status, "no name events can be had: ", r, "");
                 return r;
         }
         fd = ground_fd(&l->ground);
@@ -70,7 +64,7 @@ int lookout_place(Lookout *l, WatcherStatus *status) {
         if (r == -EOPNOTSUPP || r == -ENODEV || r == -EXDEV)
                 return place_directories(l, fd, r, status);
         if (r < 0) {
-                explain(status, "a mark on the filesystem is refused: %s", fan_group_refusal(r));
+                explain(status, "a mark on the filesystem is refused: ", r, "");
                 return r;
         }
         l->tier = TIER_FILESYSTEM;

@@ -118,13 +118,13 @@ static int find_missing(Comparison *c) {
         gone = calloc(k, sizeof(Node *));
         if (!gone)
                 return -ENOMEM;
-        for (i = k, n = root; (n = node_walk(n, root));) {
+        for (i = k, n = root; (n = node_walk(n, root)) && i > 0;) {
                 if (!n->seen)
                         gone[--i] = n;
         }
-        for (i = 0; i < k; i++)
+        for (i = 0; i < k && gone[i]; i++)
                 missing(c, gone[i]);
-        for (i = 0; i < k; i++)
+        for (i = 0; i < k && gone[i]; i++)
                 tree_remove(c->tree, gone[i]);
         free(gone);
         return c->error;
@@ -139,8 +139,11 @@ int resync(const ResyncConfig *config, Guesses *differences) {
         r = tree_walk_new(config->tree, config->ground, &w);
         if (r < 0)
                 return r;
-        for (n = root; n; n = node_walk(n, root))
+        n = root;
+        do {
                 n->listed = n->seen = n->fresh = false;
+                n = node_walk(n, root);
+        } while (n);
         root->seen = true;
         tree_set_lacks_directories(config->tree, false);
         tree_walk_on(w, enter, found, &c);

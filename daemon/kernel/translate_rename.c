@@ -34,7 +34,7 @@ static Side side_of(Translator *t, const FanName *fan, uint64_t id) {
 static char *outside_path(Translator *t, const Side *s) {
         _cleanup_free_ char *directory = NULL;
         char *path = NULL;
-        uint64_t id;
+        uint64_t id = 0;
 
         if (!s->name || ground_directory_path(t->ground, s->handle, &directory) < 0)
                 return NULL;
@@ -80,7 +80,7 @@ static bool lost_a_name(const Batch *b, size_t from, uint64_t id) {
 /* Does the object that had the new name have the old name now? */
 static bool has_old_name(Translator *t, const Record *rec, Node *old_directory, uint64_t id) {
         _cleanup_close_ int fd = -1;
-        uint64_t now;
+        uint64_t now = 0;
 
         fd = ground_open_node(t->ground, old_directory);
         return fd >= 0 && ground_id_at(t->ground, fd, rec->fan.at.name, &now) == 0 && now == id;
