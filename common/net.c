@@ -407,33 +407,50 @@ static char *write_path(const Name *name, const Name *root, char *buffer) {
         return name ? at : NULL;
 }
 
-/* A name of now that is known to have an object: its origin, or NULL. */
+/* A name of now that is known to have an object, or NULL. */
 static const Name *find_present(const Net *n, const char *path) {
         const char *text;
         const Name *name = n->now;
         size_t length;
 
-        while (name && path_next_part(&path, &text, &length))
+        while (path_next_part(&path, &text, &length)) {
                 name = name_tree_find(&n->names, name, text, length);
-        return name && name->present ? name : NULL;
+                if (!name)
+                        return NULL;
+        }
+        return name->present ? name : NULL;
+}
+
+/* From a name at the start on along the path, as far as names are known. NULL: it leads to what has gone elsewhere. */
+static const Name *follow(const Net *n, const Name *origin, const char **path) {
+        const char *at = *path, *text;
+        size_t length;
+
+        while (origin && path_next_part(&at, &text, &length)) {
+                const Name *next = name_tree_find(&n->names, origin, text, length);
+
+                if (!next)
+                        return origin;
+                origin = next->fate == FATE_UNKNOWN ? next : NULL;
+                *path = at;
+        }
+        return origin;
 }
 
 int net_origin(const Net *n, const char *path, char **ret) {
         _cleanup_free_ char *buffer = malloc(NET_PATH_MAX);
-        const Name *present = find_present(n, path), *origin, *next;
-        Spot spot = find_spot(n, path);
-        const char *rest = present ? "" : spot.below, *at, *text, *start;
-        size_t length;
+        const Name *present = find_present(n, path), *origin;
+        const char *rest = "", *start;
 
         if (!buffer)
                 return -ENOMEM;
-        origin = present ? present->origin : spot.above->origin;
-        for (at = rest; origin && path_next_part(&at, &text, &length); origin = next, rest = at) {
-                next = name_tree_find(&n->names, origin, text, length);
-                if (!next)
-                        break;
-                if (next->fate != FATE_UNKNOWN)
-                        origin = next = NULL;
+        if (present)
+                origin = present->origin;
+        else {
+                Spot spot = find_spot(n, path);
+
+                rest = spot.below;
+                origin = follow(n, spot.above->origin, &rest);
         }
         rest += strspn(rest, "/");
         start = origin ? write_path(origin, n->start, buffer) : NULL;

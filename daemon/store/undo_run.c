@@ -16,9 +16,16 @@
 #include "daemon/store/undo_internal.h"
 #include "daemon/store/walk.h"
 
+#undef HASH_FUNCTION
+#define HASH_FUNCTION(key, length, hash) ((hash) = id_hash((const UndoObjectId *) (key)))
+
 #define SLACK_USEC (USEC_PER_SEC / 10)
 #define SMB1_MAGIC 0xFF534D42
 #define SMB2_MAGIC 0xFE534D42
+
+static unsigned id_hash(const UndoObjectId *id) {
+        return hash_fold(hash_mix(hash_mix(HASH_SEED, id->dev), id->ino));
+}
 
 static void run_done(UndoRun *run) {
         UndoTouch *t, *next;
@@ -58,7 +65,7 @@ static int by_key(const void *a, const void *b) {
 }
 
 static void set_item(const UndoStep *s, uint64_t salt, char ret[static 17]) {
-        (void) snprintf(ret, 17, "%016llx", (unsigned long long) (s->key + salt));
+        (void) snprintf(ret, 17, "%016llx", (unsigned long long) s->key + salt);
 }
 
 static bool is_in_quarantine(const UndoRun *run, const char *item) {
