@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/gate_site.h"
+#include "daemon/held.h"
 #include "daemon/job.h"
 #include "daemon/log.h"
 #include "daemon/watchdog.h"
@@ -185,8 +186,10 @@ void gate_sites_take_lapses(GateSites *s) {
 
 static void site_close_hold(Site *site) {
         site->hold_source = sd_event_source_disable_unref(site->hold_source);
-        if (site->hold)
+        if (site->hold) {
                 gate_close(site->hold);
+                held_drop_gate(site->all->manager, site->hold);
+        }
         site->hold = gate_unref(site->hold);
         site->hold_state = 0;
         site->reason[0] = 0;
@@ -453,9 +456,12 @@ int gate_sites_new(Manager *m, GateSites **ret) {
 GateSites *gate_sites_free(GateSites *s) {
         Site *site, *next;
         Opening *o, *after;
+        Live *l, *following;
 
         if (!s)
                 return NULL;
+        HASH_ITER (hh, s->manager->live, l, following)
+                gate_sites_close_guard(s, l);
         DL_FOREACH_SAFE (s->openings, o, after)
                 opening_free(o);
         DL_FOREACH_SAFE (s->sites, site, next)

@@ -16,6 +16,7 @@ Gate *gate_new(Gatekeeper *k, GateHooks *ret_hooks);
 void gate_close(Gate *g);
 
 int gate_sites_new(Manager *m, GateSites **ret);
+/* Closes every gate, the guards of the sessions too: before the connections end, by which the keepers would take the daemon for dead. */
 GateSites *gate_sites_free(GateSites *s);
 DEFINE_CLEANUP(GateSites *, gate_sites_free)
 
