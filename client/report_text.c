@@ -6,6 +6,7 @@
 #include "client/report_changes.h"
 #include "client/report_groups.h"
 #include "client/report_text.h"
+#include "client/report_undo.h"
 #include "common/path_text.h"
 
 #define MEMBERS_MAX 10
@@ -147,16 +148,29 @@ static int put_blame(const Terminal *t, const ReportModel *m) {
         return 0;
 }
 
+static void put_undo(const Terminal *t, const SessionView *s, size_t undoable, size_t all) {
+        fprintf(t->file, "  mountwatch undo %s      (", s->id);
+        if (undoable < all)
+                fprintf(t->file, "%zu of %zu changes can be undone)\n", undoable, all);
+        else
+                fprintf(t->file, "%s can be undone)\n", all == 1 ? "the change" : "all changes");
+}
+
 static int put_next(const Terminal *t, const ReportModel *m, bool left_out, bool brief) {
         const SessionView *s = &m->session;
+        const bool live = session_view_is_live(s);
+        size_t undoable, all;
+        int r = report_count_undoable(m->own, &undoable, &all);
 
-        if (!left_out && !session_view_is_live(s) && !report_has_violations(m->own))
-                return 0;
+        if (r < 0 || (!left_out && !live && undoable == 0 && !report_has_violations(m->own)))
+                return r;
         fprintf(t->file, "\n%snext%s\n", terminal_style(t, STYLE_BOLD), terminal_reset(t));
         if (left_out || brief)
                 fprintf(t->file, "  mountwatch report %s%s\n", s->id, left_out ? " --all" : "");
-        if (session_view_is_live(s))
+        if (live)
                 fprintf(t->file, "  mountwatch session stop %s\n", s->id);
+        else if (undoable > 0)
+                put_undo(t, s, undoable, all);
         return put_blame(t, m);
 }
 
