@@ -144,7 +144,7 @@ check-man:
 check-format:
 	@tests/run format tool clang-format --dry-run -Werror $(C_FILES)
 check-tidy:
-	@tests/run tidy script tests/tidy.sh
+	@MW_TIMEOUT=1800 tests/run tidy script tests/tidy.sh
 check-cppcheck:
 	@tests/run cppcheck script tests/cppcheck.sh
 check-shellcheck:
