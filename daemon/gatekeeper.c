@@ -38,11 +38,23 @@ struct Gatekeeper {
 
 /* ---- in gate threads ---- */
 
+/* A process that was forked a moment ago is a member only once the connector has been drained. It is there as long as any
+ * session is, and gates go first. */
+static bool find_member(const Gatekeeper *k, pid_t pid, SessionRule *ret) {
+        Connector *connector = k->manager->connector;
+        Membership m = members_look(k->members, pid, ret);
+
+        if (m != MEMBERSHIP_UNKNOWN || !connector)
+                return m == MEMBERSHIP_MEMBER;
+        connector_poke(connector);
+        return members_settle(k->members, pid, ret);
+}
+
 static bool judge(Attempt *a, void *userdata) {
         Gate *g = userdata;
         SessionRule rule;
 
-        if (!members_find(g->keeper->members, a->pid, &rule))
+        if (!find_member(g->keeper, a->pid, &rule))
                 return false;
         if (!rulebook_decide(g->keeper->rules, a->watch, &a->access, &rule, &a->decision))
                 return false;
