@@ -48,6 +48,7 @@ Hold *hold_unref(Hold *h) {
         safe_close(h->state_event);
         safe_close(h->answer_wake);
         safe_close(h->place_wake);
+        creations_done(&h->creations);
         (void) pthread_mutex_destroy(&h->use);
         (void) pthread_mutex_destroy(&h->lock);
         watch_sites_unref(h->sites);
@@ -149,6 +150,7 @@ int hold_new(const HoldConfig *config, Hold **ret) {
         h->group = h->state_event = h->answer_wake = h->place_wake = -1;
         (void) pthread_mutex_init(&h->use, NULL);
         (void) pthread_mutex_init(&h->lock, NULL);
+        creations_init(&h->creations);
         r = init(h, config);
         if (r == 0)
                 r = start_threads(h);

@@ -66,28 +66,28 @@ void *hold_answerer_new(Hold *h) {
 /* ---- who ---- */
 
 /* Our own threads are of no session here, whoever has started us. */
-static bool find_member(Answerer *t, pid_t tid, pid_t *ret_pid, SessionRule *ret) {
+static bool find_member(Answerer *t, Event *e) {
         Hold *h = t->hold;
-        Membership m = members_look(h->members, tid, ret);
-        pid_t pid = tid;
+        Membership m = members_look(h->members, e->tid, &e->rule);
+        pid_t pid = e->tid;
 
         if (m == MEMBERSHIP_OUTSIDER)
                 return false;
         /* By this number there was a member; a thread of somebody else may have it by now. */
-        if (m == MEMBERSHIP_UNKNOWN || !thread_is_main(tid)) {
-                pid = thread_group_of(&t->groups, tid);
+        if (m == MEMBERSHIP_UNKNOWN || !thread_is_main(e->tid)) {
+                pid = thread_group_of(&t->groups, e->tid, e->since);
                 if (pid == 0)
                         return false;
-                m = members_look(h->members, pid, ret);
+                m = members_look(h->members, pid, &e->rule);
         }
         if (pid == t->self || m == MEMBERSHIP_OUTSIDER)
                 return false;
-        *ret_pid = pid;
+        e->pid = pid;
         if (m == MEMBERSHIP_MEMBER)
                 return true;
         if (h->connector)
                 connector_poke(h->connector);
-        return members_settle(h->members, pid, ret);
+        return members_settle(h->members, pid, &e->rule);
 }
 
 /* ---- where ---- */
@@ -139,15 +139,6 @@ static AccessType type_of(const Intent *intent, const Made *made) {
         return intent->truncates ? ACCESS_TRUNCATE : ACCESS_OPEN;
 }
 
-static Made judge_made(Hold *h, int fd, const Intent *intent) {
-        Made m;
-
-        (void) pthread_mutex_lock(&h->lock);
-        m = made_table_judge(&h->made, fd, intent, clock_usec());
-        (void) pthread_mutex_unlock(&h->lock);
-        return m;
-}
-
 static Attempt *attempt_new(Hold *h, const Event *e, char *path) {
         Attempt *a = calloc(1, sizeof(*a));
 
@@ -185,7 +176,7 @@ static int describe(Answerer *t, const Event *e, Attempt **ret, Made *ret_made) 
                 return -EAGAIN;
         if (!intent.may_write && !intent.truncates && !intent.creates && !intent.nameless)
                 return 0;
-        made = judge_made(t->hold, e->fd, &intent);
+        made = creations_judge(&t->hold->creations, e->fd, e->tid, &intent);
         if (!intent.may_write && !intent.truncates && !made.yes && !intent.nameless)
                 return 0;
         if (mount_helper_is(&t->helpers, e->pid))
@@ -211,9 +202,9 @@ static void let(Answerer *t, const Event *e) {
         Hold *h = t->hold;
 
         hold_respond(h, e->fd, /* let= */ true);
-        /* After the answer: nobody waits for this. */
+        if (atomic_load(&h->n_made) > 0)
+                hold_keep_opened(h, e->fd);
         (void) pthread_mutex_lock(&h->lock);
-        made_table_note(&h->made, e->fd, clock_usec());
         hold_close_later(h, e->fd);
         (void) pthread_mutex_unlock(&h->lock);
 }
@@ -285,7 +276,7 @@ static void answer_batch(Answerer *t, Event *events, size_t n) {
         for (size_t i = 0; i < n; i++) {
                 Event *e = &events[i];
 
-                if (h->members && !t->lets_all && find_member(t, e->tid, &e->pid, &e->rule))
+                if (h->members && !t->lets_all && find_member(t, e))
                         events[n_members++] = *e;
                 else
                         let(t, e);

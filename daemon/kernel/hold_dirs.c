@@ -36,6 +36,7 @@ typedef struct Work {
 
 struct HoldDirs {
         int group, inotify;
+        Creations *creations;
         dev_t dev;
         char *root;
         int root_wd;
@@ -68,7 +69,7 @@ static int work_add(HoldDirs *d, int parent, const char *name) {
         return 0;
 }
 
-int hold_dirs_new(int group, const char *root, HoldDirs **ret) {
+int hold_dirs_new(int group, const char *root, Creations *creations, HoldDirs **ret) {
         _cleanup_(hold_dirs_freep) HoldDirs *d = calloc(1, sizeof(*d));
         struct stat st;
         int r;
@@ -76,6 +77,7 @@ int hold_dirs_new(int group, const char *root, HoldDirs **ret) {
         if (!d)
                 return -ENOMEM;
         d->group = group;
+        d->creations = creations;
         d->round = 1;
         d->root_wd = -1;
         d->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
@@ -250,6 +252,7 @@ static int enter(HoldDirs *d, const Work *w) {
                 d->root_wd = wd;
         if (fanotify_mark(d->group, FAN_MARK_ADD | FAN_MARK_ONLYDIR, MASK, fd, NULL) < 0)
                 return -errno;
+        creations_mark_directory(d->creations, fd);
         if (dir->read == d->round)
                 return 0;
         dir->read = d->round;

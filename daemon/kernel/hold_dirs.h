@@ -12,11 +12,12 @@
 
 #include "common/macro.h"
 
-#include <stdbool.h>
+#include "daemon/kernel/hold_made.h"
 
 typedef struct HoldDirs HoldDirs;
 
-int hold_dirs_new(int group, const char *root, HoldDirs **ret);
+/* `creations` is marked alongside; borrowed. */
+int hold_dirs_new(int group, const char *root, Creations *creations, HoldDirs **ret);
 HoldDirs *hold_dirs_free(HoldDirs *d);
 DEFINE_CLEANUP(HoldDirs *, hold_dirs_free)
 

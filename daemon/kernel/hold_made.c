@@ -1,14 +1,105 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/fanotify.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "daemon/kernel/fan_decode.h"
 #include "daemon/kernel/hold_made.h"
 
-/* How long an open may wait before it is looked at, on a machine that is very busy. */
-#define YOUNG ((int64_t) (2 * NSEC_PER_SEC))
+/* Kernel ABI that glibc 2.36 lacks: FAN_REPORT_TID, and object, directory, name and object of a name (5.17). */
+#define INIT_REPORT (0x00000100U | 0x00000200U | 0x00000400U | 0x00000800U | 0x00001000U)
+
+#ifndef AT_HANDLE_FID
+#define AT_HANDLE_FID 0x200 /* 6.5 */
+#endif
+
 #define WANTED (STATX_TYPE | STATX_NLINK | STATX_INO | STATX_SIZE | STATX_BTIME)
+
+void creations_init(Creations *c) {
+        *c = (Creations){.group = -1};
+        (void) pthread_mutex_init(&c->lock, NULL);
+        /* The queue is limited: what overflows is not known to have been made, and stays. */
+        c->group = fanotify_init(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK |
+                                         FAN_UNLIMITED_MARKS | INIT_REPORT,
+                                 O_RDONLY | O_LARGEFILE | O_CLOEXEC);
+}
+
+void creations_done(Creations *c) {
+        c->group = safe_close(c->group);
+        (void) pthread_mutex_destroy(&c->lock);
+}
+
+void creations_mark_filesystem(Creations *c, const char *root) {
+        if (c->group >= 0 &&
+            fanotify_mark(c->group, FAN_MARK_ADD | FAN_MARK_FILESYSTEM, FAN_CREATE, AT_FDCWD,
+                          root) < 0)
+                c->by_directory = true;
+}
+
+void creations_mark_directory(Creations *c, int fd) {
+        if (c->by_directory)
+                (void) fanotify_mark(c->group, FAN_MARK_ADD | FAN_MARK_ONLYDIR, FAN_CREATE, fd,
+                                     NULL);
+}
+
+int creations_fd(const Creations *c) {
+        return c->group;
+}
+
+/* ---- what is told ---- */
+
+static void note(Creations *c, const FanRecord *r) {
+        if (!(r->mask & FAN_BIT_CREATE) || !r->child.data)
+                return;
+        c->ring[c->next].tid = r->pid;
+        c->ring[c->next].id = fan_handle_id(&r->child);
+        c->next = (c->next + 1) % CREATIONS;
+}
+
+/* False: nothing more. With the lock held. */
+static bool read_some(Creations *c) {
+        _Alignas(struct fanotify_event_metadata) char buffer[8192];
+        ssize_t n = c->group < 0 ? -1 : read(c->group, buffer, sizeof(buffer));
+        size_t offset = 0;
+        FanRecord r;
+
+        while (n > 0 && fan_decode_next(buffer, (size_t) n, &offset, &r) > 0)
+                note(c, &r);
+        return n > 0;
+}
+
+void creations_read(Creations *c) {
+        (void) pthread_mutex_lock(&c->lock);
+        while (read_some(c))
+                ;
+        (void) pthread_mutex_unlock(&c->lock);
+}
+
+static bool take(Creations *c, pid_t tid, uint64_t id) {
+        for (size_t i = 0; i < CREATIONS; i++) {
+                if (c->ring[i].id != id || c->ring[i].tid != tid)
+                        continue;
+                c->ring[i].id = 0;
+                return true;
+        }
+        return false;
+}
+
+/* Others may create faster than the ring is long: it is searched after each read. */
+static bool find(Creations *c, pid_t tid, uint64_t id) {
+        bool found;
+
+        (void) pthread_mutex_lock(&c->lock);
+        do
+                found = take(c, tid, id);
+        while (!found && read_some(c));
+        (void) pthread_mutex_unlock(&c->lock);
+        return found;
+}
+
+/* ---- the file ---- */
 
 static int64_t born_of(const struct statx *st) {
         if (!(st->stx_mask & STATX_BTIME))
@@ -16,44 +107,35 @@ static int64_t born_of(const struct statx *st) {
         return st->stx_btime.tv_sec * (int64_t) NSEC_PER_SEC + st->stx_btime.tv_nsec;
 }
 
-static bool is_young(int64_t born, usec_t now) {
-        int64_t age = (int64_t) (now * NSEC_PER_USEC) - born;
-
-        return born != 0 && age < YOUNG && age > -YOUNG;
-}
-
 /* What the client knows already: a server is not asked. */
 static bool look(int fd, struct statx *ret) {
         return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, WANTED, ret) == 0;
 }
 
-static size_t place_of(dev_t dev, uint64_t ino) {
-        return (size_t) ((ino ^ dev * 0x9e3779b97f4a7c15ULL) % MADE_TABLE);
+/* As the kernel tells it in an event; 0: no handles here. */
+static uint64_t id_of(int fd) {
+        union {
+                struct file_handle handle;
+                unsigned char bytes[sizeof(struct file_handle) + FAN_HANDLE_MAX];
+        } b = {.handle.handle_bytes = FAN_HANDLE_MAX};
+        FanHandle h;
+        int mount_id;
+
+        if (name_to_handle_at(fd, "", &b.handle, &mount_id, AT_EMPTY_PATH) < 0 &&
+            (errno != EOPNOTSUPP ||
+             name_to_handle_at(fd, "", &b.handle, &mount_id, AT_EMPTY_PATH | AT_HANDLE_FID) < 0))
+                return 0;
+        h = (FanHandle){
+                .data = b.handle.f_handle,
+                .size = b.handle.handle_bytes,
+                .type = b.handle.handle_type,
+        };
+        return fan_handle_id(&h);
 }
 
-void made_table_note(MadeTable *t, int fd, usec_t now) {
+Made creations_judge(Creations *c, int fd, pid_t tid, const Intent *intent) {
         struct statx st;
-        dev_t dev;
-        size_t i;
-
-        if (!look(fd, &st) || !is_young(born_of(&st), now))
-                return;
-        dev = makedev(st.stx_dev_major, st.stx_dev_minor);
-        i = place_of(dev, st.stx_ino);
-        t->opened[i].dev = dev;
-        t->opened[i].ino = st.stx_ino;
-        t->opened[i].born = born_of(&st);
-}
-
-bool made_table_has(const MadeTable *t, const Made *m) {
-        size_t i = place_of(m->dev, m->ino);
-
-        return t->opened[i].ino == m->ino && t->opened[i].dev == m->dev &&
-                t->opened[i].born == m->born;
-}
-
-Made made_table_judge(const MadeTable *t, int fd, const Intent *intent, usec_t now) {
-        struct statx st;
+        uint64_t id;
         Made m;
 
         if (!intent->creates || !look(fd, &st) || !S_ISREG(st.stx_mode) || st.stx_size > 0 ||
@@ -64,8 +146,16 @@ Made made_table_judge(const MadeTable *t, int fd, const Intent *intent, usec_t n
                 .ino = st.stx_ino,
                 .born = born_of(&st),
         };
-        m.yes = intent->exclusive || (is_young(m.born, now) && !made_table_has(t, &m));
+        id = id_of(fd);
+        m.yes = (id && find(c, tid, id)) || intent->exclusive;
         return m;
+}
+
+bool made_is(const Made *m, int fd) {
+        struct statx st;
+
+        return look(fd, &st) && st.stx_ino == m->ino &&
+                makedev(st.stx_dev_major, st.stx_dev_minor) == m->dev;
 }
 
 static int split(const char *path, char **ret_directory, const char **ret_name) {

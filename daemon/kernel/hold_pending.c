@@ -60,6 +60,7 @@ static void leave(Hold *h, const Made *made, const char *path) {
                 memcpy(l->path, path, n);
                 LL_PREPEND(h->leftovers, l);
                 h->n_leftovers++;
+                (void) atomic_fetch_add(&h->n_made, 1);
         }
         (void) pthread_mutex_unlock(&h->lock);
         if (l)
@@ -124,6 +125,7 @@ void hold_pend(Hold *h, Attempt *a, int fd, const Made *made) {
         if (p && h->n_pending < h->max_pending) {
                 DL_APPEND(h->pending, p);
                 h->n_pending++;
+                (void) atomic_fetch_add(&h->n_made, made->yes);
         } else if (p) {
                 pending_free(p);
                 p = NULL;
@@ -135,9 +137,27 @@ void hold_pend(Hold *h, Attempt *a, int fd, const Made *made) {
                 fall_back(h, a, fd, made);
 }
 
+void hold_keep_opened(Hold *h, int fd) {
+        Leftover *l;
+        Pending *p;
+
+        (void) pthread_mutex_lock(&h->lock);
+        DL_FOREACH (h->pending, p) {
+                if (!p->made.yes || !made_is(&p->made, fd))
+                        continue;
+                p->made.yes = false;
+                (void) atomic_fetch_sub(&h->n_made, 1);
+        }
+        LL_FOREACH (h->leftovers, l)
+                if (made_is(&l->made, fd))
+                        l->made.yes = false;
+        (void) pthread_mutex_unlock(&h->lock);
+}
+
 static void unlink_pending(Hold *h, Pending *p) {
         DL_DELETE(h->pending, p);
         h->n_pending--;
+        (void) atomic_fetch_sub(&h->n_made, p->made.yes);
 }
 
 /* With the lock held. */

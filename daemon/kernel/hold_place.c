@@ -71,7 +71,7 @@ static int mark_subtree(Hold *h, const char *root, HoldDirs **ret) {
         _cleanup_(hold_dirs_freep) HoldDirs *dirs = NULL;
         int r;
 
-        r = hold_dirs_new(h->group, root, &dirs);
+        r = hold_dirs_new(h->group, root, &h->creations, &dirs);
         if (r == 0)
                 r = walk(h, dirs);
         if (r < 0)
@@ -105,6 +105,7 @@ static int place(Hold *h, HoldDirs **ret_dirs, const char **ret_reason) {
         r = hold_probe(p.root, must_stop, h, ret_reason);
         if (r < 0)
                 return r;
+        creations_mark_filesystem(&h->creations, p.root);
         if (p.scope == SCOPE_FILE)
                 return mark_directory(h, p.root);
         return is_whole(h, &p) ? mark_filesystem(h, p.root) : mark_subtree(h, p.root, ret_dirs);
@@ -118,10 +119,8 @@ static Leftover *take_leftover(Hold *h) {
         if (l) {
                 LL_DELETE(h->leftovers, l);
                 h->n_leftovers--;
+                (void) atomic_fetch_sub(&h->n_made, 1);
         }
-        /* Somebody else has opened it meanwhile: it is his now. */
-        if (l && made_table_has(&h->made, &l->made))
-                l->made.yes = false;
         (void) pthread_mutex_unlock(&h->lock);
         return l;
 }
@@ -147,6 +146,7 @@ static void loop(Hold *h, HoldDirs *dirs) {
                 struct pollfd p[] = {
                         {.fd = h->place_wake, .events = POLLIN},
                         {.fd = dirs ? hold_dirs_fd(dirs) : -1, .events = POLLIN},
+                        {.fd = creations_fd(&h->creations), .events = POLLIN},
                 };
                 eventfd_t count;
                 int r = 0;
@@ -154,6 +154,8 @@ static void loop(Hold *h, HoldDirs *dirs) {
                 (void) poll(p, ELEMENTSOF(p), -1);
                 if (p[0].revents)
                         (void) eventfd_read(h->place_wake, &count);
+                if (p[2].revents)
+                        creations_read(&h->creations);
                 remove_leftovers(h);
                 if (p[1].revents)
                         r = follow(h, dirs);

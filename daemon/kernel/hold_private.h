@@ -45,6 +45,9 @@ struct Hold {
         atomic_uint_fast64_t lapses;
         pthread_t answer_thread;
 
+        Creations creations;
+        atomic_size_t n_made; /* files that may be removed again, of those that follow */
+
         pthread_mutex_t use;  /* held while one of these is used: not after hold_free() */
         Members *members;     /* borrowed; NULL once closed */
         Connector *connector; /* borrowed, may be NULL */
@@ -58,7 +61,6 @@ struct Hold {
         uint64_t next_id;
         Leftover *leftovers;
         size_t n_leftovers;
-        MadeTable made;
         int closing[HOLD_CLOSING_MAX]; /* answered */
         size_t n_closing;
 };
@@ -86,6 +88,8 @@ void hold_refuse(Hold *h, int fd, const Made *made, const char *path);
 void hold_pend(Hold *h, Attempt *a, int fd, const Made *made);
 /* Answers those whose time is over. Returns milliseconds until the next is, -1 for none. With `use` held. */
 int hold_expire(Hold *h);
+/* Somebody's open of fd has been let: if a waiting call has made that file, it is no longer that call's alone. */
+void hold_keep_opened(Hold *h, int fd);
 /* All of them are let. */
 void hold_let_all(Hold *h);
 

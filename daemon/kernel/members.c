@@ -15,8 +15,8 @@
 
 #include "daemon/kernel/members.h"
 
-#define GONE 256       /* members that have exited and are still kept */
-#define OUTSIDERS 4096 /* by pid modulo this number; a power of two */
+#define GONE 256        /* members that have exited and are still kept */
+#define OUTSIDERS 16384 /* by pid modulo this number; a power of two */
 
 typedef struct Tribe {
         SessionRule rule;
@@ -212,6 +212,9 @@ static int take_fork(Members *m, pid_t parent, pid_t child, nsec_t at) {
                 return member_put(m, child, p->tribe, at);
         if (c) /* who had the number before */
                 member_remove(m, c);
+        /* All that came before has been told, so the parent is in no session, and so is the child. */
+        if (m->n_living > 0)
+                *outsider_slot(m, child) = child;
         return 0;
 }
 

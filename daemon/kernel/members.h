@@ -4,9 +4,9 @@
  * up to date by the connector at the moment it drains its socket: the fork of a process that waits has been drained before it
  * is looked up. Thread-safe; a look-up is one hash probe under a mutex that nobody holds for long.
  *
- * Most who wait are in no session, and to drain the connector for each of them would cost them time. So who was looked up after
- * a drain and found in no session is remembered as an outsider until it ends; what it may become is told here in order
- * like anything else.
+ * Most who wait are in no session, and to drain the connector for each of them would cost them time. So who was born to an
+ * outsider, or was looked up after a drain and found in no session, is remembered as an outsider until it ends; what it may become
+ * is told here in order like anything else.
  */
 #ifndef MOUNTWATCH_KERNEL_MEMBERS_H
 #define MOUNTWATCH_KERNEL_MEMBERS_H

@@ -150,6 +150,21 @@ static void late_exit_does_not_take_the_living(void **state) {
         assert_in(m, alive, "aaaa");
 }
 
+static void child_of_an_outsider_is_one(void **state) {
+        Members *m = *state;
+        SessionRule r;
+
+        /* nobody will ask as long as there are no members */
+        assert_int_equal(members_fork(m, FIRST + 1, FIRST + 2, LATER), 0);
+        assert_int_equal(members_look(m, FIRST + 2, &r), MEMBERSHIP_UNKNOWN);
+        assert_int_equal(members_add(m, FIRST, "aaaa"), 0);
+        assert_int_equal(members_fork(m, FIRST + 1, FIRST + 2, LATER), 0);
+        assert_int_equal(members_look(m, FIRST + 2, &r), MEMBERSHIP_OUTSIDER);
+        /* its number is given away */
+        assert_int_equal(members_fork(m, FIRST, FIRST + 2, LATER), 0);
+        assert_int_equal(members_look(m, FIRST + 2, &r), MEMBERSHIP_MEMBER);
+}
+
 /* The event loop may be quicker than the connector. */
 static void fork_that_is_told_late_does_not_undo_what_was_added(void **state) {
         Members *m = *state;
@@ -171,9 +186,6 @@ static void outsider_is_remembered_until_something_is_told(void **state) {
         assert_int_equal(members_look(m, FIRST, &r), MEMBERSHIP_OUTSIDER);
 
         members_exit(m, FIRST);
-        assert_int_equal(members_look(m, FIRST, &r), MEMBERSHIP_UNKNOWN);
-        assert_false(members_settle(m, FIRST, &r));
-        assert_int_equal(members_fork(m, 1, FIRST, LATER), 0);
         assert_int_equal(members_look(m, FIRST, &r), MEMBERSHIP_UNKNOWN);
         assert_false(members_settle(m, FIRST, &r));
         members_lost(m);
@@ -300,6 +312,7 @@ int main(void) {
                 WITH(exit_that_was_none_is_forgiven),
                 WITH(the_exited_are_forgotten_after_a_while),
                 WITH(late_exit_does_not_take_the_living),
+                WITH(child_of_an_outsider_is_one),
                 WITH(fork_that_is_told_late_does_not_undo_what_was_added),
                 WITH(outsider_is_remembered_until_something_is_told),
                 WITH(fork_is_known_after_a_poke),
