@@ -180,3 +180,7 @@ int handover_attach(Handover *h, Connection *c, const char *session, int listene
 uint64_t handover_lapses(const Handover *h) {
         return h->ledger ? guard_ledger_lapses(h->ledger) : 0;
 }
+
+bool handover_was_in_the_way(const Handover *h) {
+        return h->ledger && guard_ledger_wanted_listener(h->ledger);
+}

@@ -45,5 +45,7 @@ int handover_attach(Handover *h, Connection *c, const char *session, int listene
 
 /* How many calls were let because the daemon did not answer. */
 uint64_t handover_lapses(const Handover *h);
+/* The command wanted to supervise system calls itself, and could not for the guard. */
+bool handover_was_in_the_way(const Handover *h);
 
 #endif

@@ -70,10 +70,14 @@ void run_guard_put_up(Handover *h, const Context *context, const SessionView *se
         explain_attach(context, c, handover_attach(h, c, session->id, listener));
 }
 
-void run_guard_tell_lapses(const Handover *h) {
+void run_guard_tell_end(const Handover *h) {
         uint64_t n = handover_lapses(h);
 
         if (n > 0)
                 complain("%" PRIu64 " %s let without a decision: the daemon did not answer", n,
                          n == 1 ? "call was" : "calls were");
+        if (handover_was_in_the_way(h))
+                complain(
+                        "the command wanted to supervise system calls itself, which the guard prevents: when it failed "
+                        "for that, run it with --no-guard");
 }

@@ -9,7 +9,7 @@
 
 /* After launch_release(): the command has its guard, or will run without one, which has been said. */
 void run_guard_put_up(Handover *h, const Context *context, const SessionView *session);
-/* At the end: says what was not decided. */
-void run_guard_tell_lapses(const Handover *h);
+/* At the end: says what was not decided, and whether the guard was in the command's way. */
+void run_guard_tell_end(const Handover *h);
 
 #endif

@@ -193,7 +193,7 @@ static int run_command(Run *run) {
                 complain("failed to wait for the command: %s", strerror(-r));
                 return STATUS_NO_DAEMON;
         }
-        run_guard_tell_lapses(&run->handover);
+        run_guard_tell_end(&run->handover);
         if (run->exec_errno) {
                 _cleanup_free_ char *name = path_to_text(run->options->arguments[0]);
 

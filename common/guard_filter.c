@@ -61,6 +61,23 @@ static int add_open(scmp_filter_ctx filter, int number, unsigned argument) {
         return 0;
 }
 
+static int add_listener(scmp_filter_ctx filter, int number) {
+        const struct scmp_arg_cmp compare = {.arg = 1,
+                                             .op = SCMP_CMP_MASKED_EQ,
+                                             .datum_a = SECCOMP_FILTER_FLAG_NEW_LISTENER,
+                                             .datum_b = SECCOMP_FILTER_FLAG_NEW_LISTENER};
+
+        return seccomp_rule_add_array(filter, SCMP_ACT_NOTIFY, number, 1, &compare);
+}
+
+static int add_call(scmp_filter_ctx filter, int number, const GuardedCall *c) {
+        if (c->flags == GUARDED_CALL_ALWAYS)
+                return seccomp_rule_add(filter, SCMP_ACT_NOTIFY, number, 0);
+        if (c->flags == GUARDED_CALL_LISTENER)
+                return add_listener(filter, number);
+        return add_open(filter, number, (unsigned) c->flags);
+}
+
 static int add_calls(scmp_filter_ctx filter) {
         for (size_t i = 0; i < _CALL_MAX; i++) {
                 const GuardedCall *c = &guarded_calls[i];
@@ -69,9 +86,7 @@ static int add_calls(scmp_filter_ctx filter) {
 
                 if (number == __NR_SCMP_ERROR)
                         continue;
-                r = c->flags == GUARDED_CALL_ALWAYS
-                        ? seccomp_rule_add(filter, SCMP_ACT_NOTIFY, number, 0)
-                        : add_open(filter, number, (unsigned) c->flags);
+                r = add_call(filter, number, c);
                 if (r < 0)
                         return r;
         }

@@ -31,7 +31,7 @@ typedef struct Memory {
         _Atomic uint64_t received;
         _Atomic uint64_t lapses, lapses_taken;
         _Atomic uint32_t released;
-        uint32_t padding;
+        _Atomic uint32_t listener_wanted;
         Slot slots[GUARD_LEDGER_SLOTS];
 } Memory;
 
@@ -182,6 +182,14 @@ void guard_ledger_release(GuardLedger *l) {
 
 bool guard_ledger_is_released(const GuardLedger *l) {
         return atomic_load(&l->memory->released) != 0;
+}
+
+void guard_ledger_note_listener(GuardLedger *l) {
+        atomic_store(&l->memory->listener_wanted, 1);
+}
+
+bool guard_ledger_wanted_listener(const GuardLedger *l) {
+        return atomic_load(&l->memory->listener_wanted) != 0;
 }
 
 void guard_ledger_add_lapse(GuardLedger *l) {

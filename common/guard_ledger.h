@@ -42,6 +42,9 @@ uint64_t guard_ledger_received(const GuardLedger *l);
 /* The daemon has let go of the listener in good order: what comes now is continued, and nothing is lost by that. */
 void guard_ledger_release(GuardLedger *l);
 bool guard_ledger_is_released(const GuardLedger *l);
+/* The command wanted to supervise system calls itself, and could not. */
+void guard_ledger_note_listener(GuardLedger *l);
+bool guard_ledger_wanted_listener(const GuardLedger *l);
 /* The client answered one for a daemon that did not. `take` tells how many since it was last asked, `lapses` how many in all. */
 void guard_ledger_add_lapse(GuardLedger *l);
 uint64_t guard_ledger_take_lapses(GuardLedger *l);

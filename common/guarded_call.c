@@ -65,6 +65,7 @@ const GuardedCall guarded_calls[_CALL_MAX] = {
         [CALL_PIVOT_ROOT] = CALL("pivot_root"),
         [CALL_SETNS] = CALL("setns"),
         [CALL_UNSHARE] = CALL("unshare"),
+        [CALL_SECCOMP] = {.name = "seccomp", .flags = GUARDED_CALL_LISTENER},
 };
 
 const GuardedArch guarded_archs[] = {

@@ -61,10 +61,12 @@ typedef enum GuardedCallId {
         CALL_PIVOT_ROOT,
         CALL_SETNS,
         CALL_UNSHARE,
+        CALL_SECCOMP, /* with a listener of its own, which fails: the kernel allows one in a tree */
         _CALL_MAX,
 } GuardedCallId;
 
 #define GUARDED_CALL_ALWAYS (-1)
+#define GUARDED_CALL_LISTENER (-2)
 
 typedef struct GuardedCall {
         const char *name;

@@ -358,6 +358,7 @@ static int ask(Inquiry *q) {
         case CALL_KIND_METADATA:
                 return ask_object(q);
         case CALL_KIND_VIEW:
+        case CALL_KIND_LISTENER:
                 break;
         }
         return 0;

@@ -95,6 +95,7 @@ static const Shape shapes[_CALL_MAX] = {
         [CALL_PIVOT_ROOT] = VIEW,
         [CALL_SETNS] = VIEW,
         [CALL_UNSHARE] = VIEW,
+        [CALL_SECCOMP] = {.kind = CALL_KIND_LISTENER, .flags = NONE, .mode = NONE},
 };
 
 void call_table_init(CallTable *t) {

@@ -19,7 +19,8 @@ typedef enum CallKind {
         CALL_KIND_SYMLINK,
         CALL_KIND_TRUNCATE,
         CALL_KIND_METADATA,
-        CALL_KIND_VIEW, /* of another root or mount namespace from now on; no paths */
+        CALL_KIND_VIEW,     /* of another root or mount namespace from now on; no paths */
+        CALL_KIND_LISTENER, /* wants to supervise calls itself; no paths */
 } CallKind;
 
 /* As the kernel takes it: a path in the caller's memory, relative to a descriptor; or the object behind the descriptor itself. */

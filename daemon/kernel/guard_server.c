@@ -203,6 +203,11 @@ static int find_accesses(Server *s, const WatchSites *sites, nsec_t now, GuardAc
                 atomic_store_explicit(&s->guard->view_changed, now, memory_order_relaxed);
                 return 0;
         }
+        if (call.kind == CALL_KIND_LISTENER) {
+                if (s->guard->ledger)
+                        guard_ledger_note_listener(s->guard->ledger);
+                return 0;
+        }
         /* a caller in a pid namespace that we cannot see into has no number */
         if (s->notif->pid == 0)
                 return -EPERM;

@@ -17,7 +17,7 @@ static void check_call(const CallTable *t, const struct seccomp_data *data) {
 
         if (guard_call_decode(t, data, &c) < 0)
                 return;
-        check(c.n_paths <= ELEMENTSOF(c.path) && (c.n_paths > 0) == (c.kind != CALL_KIND_VIEW));
+        check(c.n_paths <= ELEMENTSOF(c.path) && (c.n_paths > 0) == (c.kind < CALL_KIND_VIEW));
         for (unsigned i = 0; i < c.n_paths; i++)
                 check(!c.path[i].by_fd || c.path[i].address == 0);
         check(c.kind != CALL_KIND_RENAME || c.n_paths == 2);

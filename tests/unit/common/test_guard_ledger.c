@@ -106,6 +106,9 @@ static void lapses_are_taken_once(void **state) {
         assert_int_equal(guard_ledger_deadline(l), 30 * USEC_PER_SEC);
         guard_ledger_release(l);
         assert_true(guard_ledger_is_released(l));
+        assert_false(guard_ledger_wanted_listener(l));
+        guard_ledger_note_listener(l);
+        assert_true(guard_ledger_wanted_listener(l));
 }
 
 /* The memory outlives whoever wrote it. */

@@ -613,8 +613,14 @@ static long a_second_filter(void) {
         return r;
 }
 
+/* Which is noted, so that it can be said what was in the way. */
 static void there_is_one_listener_in_a_tree(void **state) {
+        _cleanup_(guard_ledger_freep) GuardLedger *ledger = NULL;
+
+        assert_int_equal(guard_ledger_new(&ledger, &fixture.ledger_fd), 0);
+        assert_false(guard_ledger_wanted_listener(ledger));
         assert_int_equal(fixture_run(&fixture, NULL, a_second_filter), EBUSY);
+        assert_true(guard_ledger_wanted_listener(ledger));
 }
 
 static int set_up(void **state) {
