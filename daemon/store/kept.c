@@ -95,13 +95,13 @@ static int64_t encode_flags(const Kept *k) {
 }
 
 /* 1: the session has kept this object at this path, with its content or (content false) without. What could not be kept for a
- * reason that will be the same the next time counts. */
+ * reason that will be the same the next time counts; what a snapshot had no room for is tried again when it matters. */
 static int find_kept(Store *s, int64_t session, const char *path, ino_t ino, bool content) {
         _cleanup_(statement_done) Statement st = {0};
         int r = statement_open(s, STATEMENT_KEPT_FIND,
                                "SELECT 1 FROM kept WHERE session = ? AND path = ? AND "
                                "(?3 = 0 OR ino = ?3) AND (?4 = 0 OR kind <> 0 OR blob IS NOT NULL "
-                               "OR reason IS NOT NULL) LIMIT 1",
+                               "OR (reason IS NOT NULL AND flags & ?5 = 0)) LIMIT 1",
                                &st);
 
         if (r < 0)
@@ -110,6 +110,7 @@ static int find_kept(Store *s, int64_t session, const char *path, ino_t ino, boo
         statement_bind_string(&st, path);
         statement_bind_int(&st, (int64_t) ino);
         statement_bind_int(&st, content);
+        statement_bind_int(&st, KEPT_FLAG_SNAPSHOT);
         return statement_step(&st);
 }
 
