@@ -97,7 +97,7 @@ SAN_MAKE = $(MAKE) --no-print-directory B=$(SAN_B) SAN=$(CHECK_SAN)
 JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 PARTS := unit system cases fuzz unit-san system-san format tidy cppcheck shellcheck install man
 C_FILES := $(wildcard common/*.[ch] client/*.[ch] daemon/*.[ch] daemon/*/*.[ch] tests/*/*.[ch] tests/unit/*/*.[ch])
-SH_FILES := $(wildcard .ci/run tests/*.sh tests/run tests/*/*.sh tests/*/run)
+SH_FILES := $(wildcard .ci/run tests/*.sh tests/run tests/private tests/*/*.sh tests/*/run)
 
 check:
 	@tests/deps.sh build test

@@ -548,7 +548,8 @@ def main():
         sys.exit("bench: needs root, for a scratch mount and for the kernel's file events")
     if "BENCH_NAMESPACE" not in os.environ:
         os.environ["BENCH_NAMESPACE"] = "1"
-        os.execvp("unshare", ["unshare", "-m", "--propagation", "private", sys.executable, *sys.argv])
+        private = os.path.dirname(os.path.realpath(__file__)) + "/../private"
+        os.execv(private, [private, sys.executable, *sys.argv])
     if args.quick:
         args.files, args.processes, args.operations = args.files // 10, args.processes // 10, args.operations // 10
     bench = Bench(args)

@@ -8,7 +8,7 @@ if [ "$(id -u)" != 0 ]; then
     exit 1
 fi
 if [ -z "${DEMO_NAMESPACE:-}" ]; then
-    DEMO_NAMESPACE=1 exec unshare -m --propagation private bash "$0" "$@"
+    DEMO_NAMESPACE=1 exec "$(dirname "$0")/../private" bash "$0" "$@"
 fi
 here=$(cd "$(dirname "$0")" && pwd)
 bin=$(cd "${1:-build}" && pwd)

@@ -12,7 +12,7 @@ set -u
 
 if [ -z "${MW_NAMESPACE:-}" ]; then
     [ "$(id -u)" = 0 ] || { echo "not root"; exit 77; }
-    MW_NAMESPACE=1 exec unshare -m --propagation private bash "$0" "$@"
+    MW_NAMESPACE=1 exec "$(dirname "${BASH_SOURCE[0]}")/../private" bash "$0" "$@"
 fi
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
