@@ -58,7 +58,7 @@ OPS
     expect_complete last
 
     note "a private mount of the filesystem, in a namespace of its own"
-    run unshare -m bash -c 'mkdir "$2/x" && mount --bind "$1" "$2/x" && cd "$2/x" && touch private && mkdir dir && mv private dir/moved' \
+    run "$HERE/../private" bash -c 'mkdir "$2/x" && mount --bind "$1" "$2/x" && cd "$2/x" && touch private && mkdir dir && mv private dir/moved' \
         x "$WATCHED" "$WORK"
     session_over last
     expect_ops last <<'OPS'
