@@ -55,8 +55,8 @@ static void answer(const Keeper *k, uint64_t notification, bool refuse) {
 static void answer_late(uint64_t notification, bool refuse, void *userdata) {
         Keeper *k = userdata;
 
-        answer(k, notification, refuse);
         guard_ledger_add_lapse(k->ledger);
+        answer(k, notification, refuse);
 }
 
 /* Only when there is something: the receive would wait. */
@@ -68,9 +68,9 @@ static void serve_one(Keeper *k) {
 
         if (ioctl(k->listener, SECCOMP_IOCTL_NOTIF_RECV, &u) < 0)
                 return;
-        answer(k, u.notif.id, /* refuse= */ false);
         if (!guard_ledger_is_released(k->ledger))
                 guard_ledger_add_lapse(k->ledger);
+        answer(k, u.notif.id, /* refuse= */ false);
 }
 
 /* ---- the daemon ---- */
@@ -160,11 +160,6 @@ static int let_go(Keeper *k) {
 }
 
 _Noreturn static void keeper_main(Keeper *k) {
-        sigset_t all;
-
-        /* whoever ends the command by a signal to all must not end what its calls need; when it has ended, so does the keeper */
-        (void) sigfillset(&all);
-        (void) sigprocmask(SIG_SETMASK, &all, NULL);
         (void) setsid();
         (void) prctl(PR_SET_NAME, "mw-keeper");
         if (let_go(k) == 0)
@@ -172,14 +167,23 @@ _Noreturn static void keeper_main(Keeper *k) {
         _exit(0);
 }
 
+/* It is born with all signals blocked, and stays so: whoever ends the command by a signal to all must not end what its
+ * calls need. When the command has ended, so does the keeper. */
 int keeper_start(int listener_fd, int daemon_fd, GuardLedger *ledger, pid_t *ret) {
         Keeper k = {.listener = listener_fd, .daemon = daemon_fd, .ledger = ledger};
-        pid_t pid = fork();
+        sigset_t all, old;
+        pid_t pid;
+        int r;
 
-        if (pid < 0)
-                return -errno;
+        (void) sigfillset(&all);
+        (void) sigprocmask(SIG_SETMASK, &all, &old);
+        pid = fork();
+        r = pid < 0 ? -errno : 0;
         if (pid == 0)
                 keeper_main(&k);
+        (void) sigprocmask(SIG_SETMASK, &old, NULL);
+        if (r < 0)
+                return r;
         *ret = pid;
         return 0;
 }
