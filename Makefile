@@ -191,6 +191,10 @@ $(B)/tests/bench/bench_guard: $(call objs,tests/bench/bench_guard.c) $(foreach r
 $(B)/tests/bench/bench_store: $(call objs,tests/bench/bench_store.c) $(foreach r,store core common,$(call lib,$(r)))
 	@echo "[ LD ] $@"
 	$(link) $(filter %.o %.a,$^) $(LIBS)
+# what a held open costs a bystander
+$(B)/tests/bench/bench_hold: $(call objs,tests/bench/bench_hold.c) $(foreach r,kernel core common,$(call lib,$(r)))
+	@echo "[ LD ] $@"
+	$(link) $(filter %.o %.a,$^) $(LIBS)
 $(B)/tests/bench/%: tests/bench/%.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo "[ CC ] $<"

@@ -125,7 +125,7 @@ static int start_threads(Hold *h) {
                 return -ENOMEM;
         r = start(h, &h->answer_thread, hold_answer_main, answerer);
         if (r < 0) {
-                free(answerer);
+                hold_answerer_free(answerer);
                 return r;
         }
         r = start(h, &thread, hold_place_main, h);

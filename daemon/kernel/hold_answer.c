@@ -8,14 +8,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
-#include <sys/eventfd.h>
+#include <sys/epoll.h>
 #include <sys/fanotify.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/timerfd.h>
 #include <utlist.h>
 
 #include "daemon/kernel/batch.h"
@@ -48,19 +48,53 @@ typedef struct Answerer {
         Event *awake; /* of members; owned */
         InnerPaths paths;
         Pulse *pulse; /* or NULL */
+        int epoll;
+        int beat; /* timerfd, or -1: cheaper than a time-out of each poll() */
         bool has_paths;
         bool lets_all;
 } Answerer;
+
+static int timer_new(void) {
+        const struct itimerspec each = {
+                .it_value.tv_sec = PULSE_MSEC / 1000,
+                .it_interval.tv_sec = PULSE_MSEC / 1000,
+        };
+        int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+        if (fd >= 0)
+                (void) timerfd_settime(fd, 0, &each, NULL);
+        return fd;
+}
+
+static bool add(const Answerer *t, int fd) {
+        struct epoll_event e = {.events = EPOLLIN, .data.fd = fd};
+
+        return fd < 0 || epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &e) == 0;
+}
 
 /* What the thread is given: so that it cannot fail once it runs. */
 void *hold_answerer_new(Hold *h) {
         Answerer *t = calloc(1, sizeof(*t));
 
-        if (t) {
-                t->hold = h;
-                t->self = getpid();
-        }
+        if (!t)
+                return NULL;
+        t->hold = h;
+        t->self = getpid();
+        t->beat = h->pulses ? timer_new() : -1;
+        t->epoll = epoll_create1(EPOLL_CLOEXEC);
+        if ((h->pulses && t->beat < 0) || t->epoll < 0 || !add(t, h->group) ||
+            !add(t, h->answer_wake) || !add(t, t->beat))
+                return hold_answerer_free(t);
         return t;
+}
+
+void *hold_answerer_free(void *answerer) {
+        Answerer *t = answerer;
+
+        safe_close(t->epoll);
+        safe_close(t->beat);
+        free(t);
+        return NULL;
 }
 
 /* ---- who ---- */
@@ -230,7 +264,7 @@ static void judge(Answerer *t, const Event *e) {
                 return;
         if (r < 0)
                 (void) atomic_fetch_add(&h->lapses, 1);
-        if (r <= 0 || !h->hooks.judge(a, h->hooks.userdata)) {
+        if (!a || !h->hooks.judge(a, h->hooks.userdata)) {
                 let(t, e);
                 attempt_free(a);
                 return;
@@ -357,10 +391,23 @@ static void close_answered(Answerer *t) {
 static int expire(Hold *h) {
         int wait;
 
+        if (atomic_load(&h->n_pending) == 0)
+                return -1;
         (void) pthread_mutex_lock(&h->use);
         wait = h->members ? hold_expire(h) : -1;
         (void) pthread_mutex_unlock(&h->use);
         return wait;
+}
+
+/* Until there is something to do. `wait`: at most so many milliseconds, -1 for any time. */
+static void sleep_until(const Answerer *t, int wait) {
+        struct epoll_event e[3];
+        uint64_t count;
+        int n = epoll_wait(t->epoll, e, ELEMENTSOF(e), wait);
+
+        for (int i = 0; i < n; i++)
+                if (e[i].data.fd != t->hold->group)
+                        (void) !read(e[i].data.fd, &count, sizeof(count));
 }
 
 /* As long as a mark may be placed, somebody has to answer. */
@@ -369,23 +416,12 @@ static void loop(Answerer *t) {
         bool more = true;
 
         while (!atomic_load(&h->stop) || !atomic_load(&h->placed) || t->awake) {
-                struct pollfd p[] = {
-                        {.fd = h->answer_wake, .events = POLLIN},
-                        {.fd = h->group, .events = POLLIN},
-                };
                 int wait = expire(h);
-                eventfd_t count;
 
-                if (t->awake)
-                        wait = 1;
-                if (t->pulse) {
+                if (t->pulse)
                         pulse_beat(t->pulse);
-                        wait = wait < 0 ? PULSE_MSEC : MIN(wait, PULSE_MSEC);
-                }
                 if (!more)
-                        (void) poll(p, ELEMENTSOF(p), wait);
-                if (p[0].revents)
-                        (void) eventfd_read(h->answer_wake, &count);
+                        sleep_until(t, t->awake ? 1 : wait);
                 if (atomic_load(&h->stop))
                         let_all(t);
                 more = read_events(t);
@@ -423,7 +459,7 @@ void *hold_answer_main(void *answerer) {
         pulse_end(t->pulse);
         if (t->has_paths)
                 inner_paths_done(&t->paths);
-        free(t);
+        hold_answerer_free(t);
         hold_unref(h);
         return NULL;
 }

@@ -57,7 +57,8 @@ struct Hold {
         int state;
         char reason[256];
         Pending *pending; /* oldest first: so are the deadlines */
-        size_t n_pending, max_pending;
+        atomic_size_t n_pending;
+        size_t max_pending;
         uint64_t next_id;
         Leftover *leftovers;
         size_t n_leftovers;
@@ -71,6 +72,7 @@ void hold_wake(int eventfd);
 void hold_set_state(Hold *h, int state, const char *reason);
 /* What hold_answer_main() is given, and frees; NULL: no memory. */
 void *hold_answerer_new(Hold *h);
+void *hold_answerer_free(void *answerer);
 void *hold_answer_main(void *answerer);
 void *hold_place_main(void *hold);
 
