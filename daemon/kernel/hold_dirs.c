@@ -31,6 +31,7 @@ typedef struct Dir {
 typedef struct Work {
         struct Work *prev, *next;
         int parent;
+        bool moved; /* it was somewhere else before */
         char name[];
 } Work;
 
@@ -57,13 +58,14 @@ static void dir_free(Dir *dir) {
         free(dir);
 }
 
-static int work_add(HoldDirs *d, int parent, const char *name) {
+static int work_add(HoldDirs *d, int parent, const char *name, bool moved) {
         size_t n = strlen(name) + 1;
         Work *w = malloc(sizeof(*w) + n);
 
         if (!w)
                 return -ENOMEM;
         w->parent = parent;
+        w->moved = moved;
         memcpy(w->name, name, n);
         DL_APPEND(d->queue, w);
         return 0;
@@ -87,7 +89,7 @@ int hold_dirs_new(int group, const char *root, Creations *creations, HoldDirs **
                 return -errno;
         d->dev = st.st_dev;
         d->root = strdup(root);
-        r = d->root ? work_add(d, -1, root) : -ENOMEM;
+        r = d->root ? work_add(d, -1, root, false) : -ENOMEM;
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(d);
@@ -205,7 +207,7 @@ static int read_entries(HoldDirs *d, int fd, int wd) {
         }
         while (r == 0 && (e = readdir(entries)))
                 if (may_be_directory(e))
-                        r = work_add(d, wd, e->d_name);
+                        r = work_add(d, wd, e->d_name, false);
         (void) closedir(entries);
         return r;
 }
@@ -231,6 +233,24 @@ static int open_directory(const char *path, int *ret) {
         return 0;
 }
 
+static bool is_below(HoldDirs *d, const Dir *dir, int wd) {
+        for (int depth = 0; dir && depth < PATH_MAX; depth++) {
+                if (dir->wd == wd)
+                        return true;
+                dir = dir->parent < 0 ? NULL : dir_find(d, dir->parent);
+        }
+        return false;
+}
+
+/* While it was elsewhere, what was told of it could not be followed: it is read again. */
+static void forget_below(HoldDirs *d, int wd) {
+        Dir *dir, *next;
+
+        HASH_ITER (hh, d->dirs, dir, next)
+                if (is_below(d, dir, wd))
+                        dir->read = 0;
+}
+
 static int enter(HoldDirs *d, const Work *w) {
         _cleanup_close_ int fd = -1;
         char path[PATH_MAX];
@@ -246,10 +266,12 @@ static int enter(HoldDirs *d, const Work *w) {
                 r = watch(d, fd, &wd);
         if (r == 0)
                 r = dir_put(d, wd, w->parent, w->name, &dir);
-        if (r < 0)
+        if (r < 0 || !dir)
                 return r;
         if (w->parent < 0)
                 d->root_wd = wd;
+        if (w->moved)
+                forget_below(d, wd);
         if (fanotify_mark(d->group, FAN_MARK_ADD | FAN_MARK_ONLYDIR, MASK, fd, NULL) < 0)
                 return -errno;
         creations_mark_directory(d->creations, fd);
@@ -282,7 +304,7 @@ int hold_dirs_step(HoldDirs *d) {
 static int take(HoldDirs *d, const struct inotify_event *e) {
         if (e->mask & IN_Q_OVERFLOW) {
                 d->round++;
-                return work_add(d, -1, d->root);
+                return work_add(d, -1, d->root, false);
         }
         if (e->mask & IN_IGNORED) { /* removed, or unmounted */
                 Dir *dir = dir_find(d, e->wd);
@@ -295,7 +317,7 @@ static int take(HoldDirs *d, const struct inotify_event *e) {
         }
         if (!(e->mask & IN_ISDIR) || e->len == 0)
                 return 0;
-        return work_add(d, e->wd, e->name);
+        return work_add(d, e->wd, e->name, e->mask & IN_MOVED_TO);
 }
 
 int hold_dirs_read(HoldDirs *d) {

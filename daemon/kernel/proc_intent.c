@@ -200,8 +200,8 @@ Intent intent_of_open(const ProcSyscall *s, uint64_t *ret_how) {
 static int read_how(pid_t tid, uint64_t address, uint64_t *ret_flags) {
         uint64_t flags;
         struct iovec local = {&flags, sizeof(flags)};
-        struct iovec remote = {(void *) (uintptr_t) address,
-                               sizeof(flags)}; // NOLINT(performance-no-int-to-ptr)
+        // NOLINTNEXTLINE(performance-no-int-to-ptr)
+        struct iovec remote = {(void *) (uintptr_t) address, sizeof(flags)};
         ssize_t n = process_vm_readv(tid, &local, 1, &remote, 1, 0);
 
         if (n != sizeof(flags))

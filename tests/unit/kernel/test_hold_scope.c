@@ -91,6 +91,9 @@ static void directory_that_comes_is_held(void **state) {
         assert_string_equal(fixture_take(f)->access.path, path);
         run("rm -rf w/renamed");
         wait_for_marks(f, 6);
+        /* Out, changed there, and in again. */
+        run("mv w/a o/a && mkdir o/a/b/c/d && mv o/a w/a");
+        wait_for_marks(f, 7);
 }
 
 static int write_below(void) {
