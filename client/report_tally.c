@@ -15,7 +15,7 @@ static int by_path(const void *a, const void *b) {
 }
 
 static void add_row(Fate *fate, const Operation *op) {
-        if (op->action == ACTION_DENIED)
+        if (!operation_has_happened(op))
                 fate->refused = true;
         else if (op->violation) {
                 fate->changed = true;

@@ -26,14 +26,14 @@ int report_count_undoable(const Report *r, size_t *ret_undoable, size_t *ret_all
         for (size_t i = 0; i < n_rows; i++) {
                 const Operation *op = report_row(r, i);
 
-                if (op->op == OP_CREATE && op->action != ACTION_DENIED)
+                if (op->op == OP_CREATE && operation_has_happened(op))
                         created[n_created++] = op->path;
         }
         qsort(created, n_created, sizeof *created, compare);
         for (size_t i = 0; i < n_rows; i++) {
                 const Operation *op = report_row(r, i);
 
-                if (op->action == ACTION_DENIED)
+                if (!operation_has_happened(op))
                         continue;
                 all++;
                 undoable += is_undoable(op, created, n_created);

@@ -360,7 +360,7 @@ static int apply_second_half(Net *n, const Operation *o) {
 }
 
 int net_apply(Net *n, const Operation *o) {
-        if (o->action == ACTION_DENIED || o->op == OP_METADATA)
+        if (!operation_has_happened(o) || o->op == OP_METADATA)
                 return 0;
         if (completes_exchange(&n->displaced, o))
                 return apply_second_half(n, o);

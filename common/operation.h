@@ -112,8 +112,14 @@ typedef struct Operation {
         Action action;
         Sight attribution; /* SIGHT_EXACT or SIGHT_INFERRED */
         bool preserved;
+        bool attempt; /* stopped before it happened: refused, or its process was killed or frozen for it */
         char *test;
 } Operation;
+
+/* Attempts are told, and change nothing. */
+static inline bool operation_has_happened(const Operation *o) {
+        return !o->attempt && o->action != ACTION_DENIED;
+}
 
 /* Something that was not, or may not have been, seen. `at` to `until` is the span in which it may have happened. */
 typedef struct Loss {

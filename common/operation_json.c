@@ -133,6 +133,7 @@ static int fill_names(json_object *o, const Operation *op) {
 
         r = r < 0 ? r : json_add_path(o, "from", op->from);
         r = r < 0 ? r : json_add_path(o, "to", op->to);
+        r = r < 0 || !op->attempt ? r : json_add_bool(o, "attempt", true);
         return r < 0 || !op->replaced ? r : json_add_bool(o, "replaced", true);
 }
 
@@ -184,6 +185,7 @@ static int read_names(json_object *o, Operation *op) {
         r = r < 0 ? r : json_get_path(o, "from", &op->from);
         r = r < 0 ? r : json_get_path(o, "to", &op->to);
         r = r < 0 ? r : json_get_bool(o, "replaced", &op->replaced);
+        r = r < 0 ? r : json_get_bool(o, "attempt", &op->attempt);
         return r < 0 ? r : op->path ? 0 : -EBADMSG;
 }
 

@@ -43,7 +43,7 @@ static bool row_has_key(const void *element, const void *key) {
         const ReportRow *row = element;
         const RowKey *k = key;
 
-        return row->op.op == k->op && (row->op.action == ACTION_DENIED) == k->denied &&
+        return row->op.op == k->op && operation_has_happened(&row->op) != k->denied &&
                 row->pid == k->pid && row->start_ticks == k->start_ticks &&
                 row->op.test == k->test && str_equal(row->op.path, k->path) &&
                 str_equal(row->op.from, k->from);
@@ -160,7 +160,7 @@ int report_rows_take(ReportRows *rs, Operation *o, const ProcessInfo *process) {
                 .pid = named ? process->pid : 0,
                 .start_ticks = named ? process->start_ticks : (uint64_t) o->process_id,
                 .op = o->op,
-                .denied = o->action == ACTION_DENIED,
+                .denied = !operation_has_happened(o),
         };
         ReportRow *row;
         char *test;

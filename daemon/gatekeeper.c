@@ -137,6 +137,7 @@ void gatekeeper_record(Manager *m, const Attempt *a, Action action) {
                 .replaced = a->access.replaces,
                 .violation = a->decision.violation,
                 .action = action,
+                .attempt = true,
                 .attribution = SIGHT_EXACT,
         };
 

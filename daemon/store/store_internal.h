@@ -180,6 +180,7 @@ enum {
         FLAG_VIOLATION = 1 << 1,
         FLAG_PRESERVED = 1 << 2,
         FLAG_INFERRED = 1 << 3,
+        FLAG_ATTEMPT = 1 << 4,
 };
 
 /* Length of the directory part of a path, without the slash; -1 when there is none. */

@@ -23,7 +23,8 @@ static void hash_operation(const Store *s, const Operation *o, Hashes *ret) {
 static int64_t operation_flags(const Operation *o) {
         return (o->replaced ? FLAG_REPLACED : 0) | (o->violation ? FLAG_VIOLATION : 0) |
                 (o->preserved ? FLAG_PRESERVED : 0) |
-                (o->attribution == SIGHT_INFERRED ? FLAG_INFERRED : 0);
+                (o->attribution == SIGHT_INFERRED ? FLAG_INFERRED : 0) |
+                (o->attempt ? FLAG_ATTEMPT : 0);
 }
 
 /* Equal keys: equal in everything but number, times and count. */

@@ -84,6 +84,7 @@ int row_to_operation(Statement *st, Operation *ret) {
                 .seq = statement_int(st, 0),
                 .process_id = statement_int(st, 2),
                 .replaced = (flags & FLAG_REPLACED) != 0,
+                .attempt = (flags & FLAG_ATTEMPT) != 0,
                 .violation = (flags & FLAG_VIOLATION) != 0,
                 .preserved = (flags & FLAG_PRESERVED) != 0,
                 .attribution = (flags & FLAG_INFERRED) ? SIGHT_INFERRED : SIGHT_EXACT,

@@ -362,7 +362,7 @@ static int note_foreign(UndoPlanner *p, const Operation *op, const char *path) {
 static int note(UndoPlanner *p, const Operation *op) {
         int r;
 
-        if (op->action == ACTION_DENIED)
+        if (!operation_has_happened(op))
                 return 0;
         if (is_own(p, op))
                 return note_own(p, op);
