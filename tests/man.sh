@@ -24,6 +24,15 @@ names() { # PAGE WORD...
 mapfile -t methods < <(sed -n 's/^method \([A-Za-z]*\).*/\1/p; s/^error \([A-Za-z]*\).*/\1/p' common/io.mountwatch.varlink)
 names docs/man/mountwatch-api.7 "${methods[@]}"
 
+mapfile -t verbs < <(sed -n 's/^ *\.name = "\([a-z ]*\)",.*/\1/p' client/main.c | grep -vxE 'help|version')
+[ ${#verbs[@]} -gt 10 ] || { echo "the verbs are not found any more"; bad=1; }
+for verb in "${verbs[@]}"; do
+    grep -q "^\.It Cm $verb\b" docs/man/mountwatch.1 || { echo "mountwatch.1 does not describe '$verb'"; bad=1; }
+done
+mapfile -t keys < <(sed -n 's/^ *{"\([A-Z][A-Za-z]*\)", offsetof.*/\1/p' daemon/config_keys.c)
+[ ${#keys[@]} -gt 10 ] || { echo "the keys of the configuration are not found any more"; bad=1; }
+names docs/man/mountwatch.conf.5 "${keys[@]}"
+
 # the words for what was not seen: where they are said, where they are explained, and in both documents
 mapfile -t said < <(grep -rhoE '(put_loss|add_loss|add_loss_all)\([^;]*"[a-z-]+"' daemon --include='*.c' | grep -oE '"[a-z-]+"' | tr -d '"' | sort -u)
 mapfile -t explained < <(sed -n 's/^ *{"\([a-z-]*\)",.*/\1/p' client/loss_text.c)
