@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/kernel/guard_place.h"
 
+#include "daemon/kernel/inner_path.h"
 #include "daemon/kernel/textfile.h"
 
 #include <errno.h>
@@ -98,7 +99,7 @@ static void remember(Placer *p, uint64_t id, const Mount *m) {
 }
 
 /* A mount that is known may have been moved since: then its target is no beginning of the path any more. */
-static int inner_path(Placer *p, int fd, const char *path, dev_t *ret_dev, char **ret) {
+static int find_inner_path(Placer *p, int fd, const char *path, dev_t *ret_dev, char **ret) {
         Mount m;
         uint64_t id = 0;
         ssize_t k;
@@ -112,8 +113,8 @@ static int inner_path(Placer *p, int fd, const char *path, dev_t *ret_dev, char 
         k = find_known(p, id);
         if (k >= 0) {
                 *ret_dev = p->known[k].mount.dev;
-                r = mount_inner_path(&p->known[k].mount, path, ret);
-                if (r != -EXDEV)
+                r = inner_path_on_mount(&p->known[k].mount, path, ret);
+                if (r != -ENOENT)
                         return r;
                 forget(p, (size_t) k);
         }
@@ -121,7 +122,7 @@ static int inner_path(Placer *p, int fd, const char *path, dev_t *ret_dev, char 
         if (r < 0)
                 return r;
         *ret_dev = m.dev;
-        r = mount_inner_path(&m, path, ret);
+        r = inner_path_on_mount(&m, path, ret);
         if (r >= 0 && id)
                 remember(p, id, &m);
         else
@@ -154,7 +155,7 @@ int placer_find(Placer *p, const WatchSites *sites, int fd, const char *name, Fo
         if (r >= 0)
                 r = walker_path_of(p->walker, fd, path);
         if (r >= 0)
-                r = inner_path(p, fd, path, &dev, &directory);
+                r = find_inner_path(p, fd, path, &dev, &directory);
         if (r >= 0)
                 r = join(directory, name, &inner);
         if (r < 0)

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <sys/sysmacros.h>
 
 #include "daemon/kernel/mountinfo.h"
@@ -294,20 +293,4 @@ const Mount *mount_table_find(const MountTable *t, const char *path) {
         const Mount *m = mount_table_covering(t, path);
 
         return m && strcmp(m->target, path) == 0 ? m : NULL;
-}
-
-/* "/sub" (root of the mount in its filesystem) and "/mnt/a/b" seen below "/mnt": "/sub/a/b". */
-int mount_inner_path(const Mount *m, const char *path, char **ret) {
-        const char *root = strcmp(m->root, "/") == 0 ? "" : m->root, *rest;
-        char *s;
-
-        if (!lies_on(path, m->target))
-                return -EXDEV;
-        rest = strcmp(m->target, "/") == 0 ? path : path + strlen(m->target);
-        if (strcmp(rest, "/") == 0)
-                rest = "";
-        if (asprintf(&s, "%s%s", root, rest[0] || root[0] ? rest : "/") < 0)
-                return -ENOMEM;
-        *ret = s;
-        return 0;
 }

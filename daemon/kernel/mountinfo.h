@@ -33,8 +33,6 @@ void mount_table_done(MountTable *t);
 const Mount *mount_table_find(const MountTable *t, const char *path);
 /* The topmost mount that `path` lies on. */
 const Mount *mount_table_covering(const MountTable *t, const char *path);
-/* Where `path`, which lies on the mount, is within the filesystem: "/" for its top. -EXDEV: it does not lie on it. */
-int mount_inner_path(const Mount *m, const char *path, char **ret);
 /* A descriptor that polls EPOLLPRI on each change. */
 int mountinfo_open(void);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/kernel/watch_site.h"
 
+#include "daemon/kernel/inner_path.h"
 #include "daemon/kernel/mountinfo.h"
 #include "daemon/kernel/place.h"
 
@@ -54,7 +55,7 @@ static int locate(WatchSite *s, const Place *p) {
         if (r < 0)
                 return r;
         m = mount_table_covering(&t, p->root);
-        r = m ? mount_inner_path(m, p->root, &s->inner) : -ENOENT;
+        r = m ? inner_path_on_mount(m, p->root, &s->inner) : -ENOENT;
         if (r == 0) {
                 s->fs_dev = m->dev;
                 s->dev = st.st_dev;
