@@ -127,7 +127,8 @@ static _unused_ bool fixture_mount(HoldFixture *f, const char *type) {
         if (str_equal(type, "tmpfs")) {
                 assert_int_equal(mount("test", f->top, "tmpfs", 0, NULL), 0);
         } else {
-                run("truncate -s 64M %s/image && mkfs.%s -q %s/image", f->dir, type, f->dir);
+                run("truncate -s 320M %s/image && mkfs.%s -q %s/image >/dev/null", f->dir, type,
+                    f->dir);
                 run("mount -o loop %s/image %s", f->dir, f->top);
         }
         run("mkdir -p %s/w/sub/deep %s/o && echo old >%s/w/f && echo old >%s/w/sub/f && echo old >%s/o/f",
