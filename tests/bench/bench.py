@@ -515,6 +515,14 @@ class Bench:
         self.row("their report", "%.1f s as text, %.1f s as JSON" % (text_s, json_s), "%.1f us each" % (1e6 * json_s / max(rows, 1)))
         self.row("their store", "%.1f MiB" % (size / 2**20), "%.0f bytes each" % (size / max(rows, 1)))
 
+    def held(self):
+        """What waiting for the answer costs who opens a file on a held filesystem and is in no session."""
+        rows = json.loads(subprocess.check_output([self.bin + "/tests/bench/bench_hold"]))
+        self.result["held"] = rows
+        for who, q in rows.items():
+            self.row("held open of a bystander, %s" % who.replace("_", " "), "p50 %.1f us, p99 %.1f us" % (q["hold_p50_us"], q["hold_p99_us"]),
+                     "%.2f of a bare responder" % q["ratio_p50"])
+
     # ---- output
 
     def row(self, what, value, ratio):
@@ -522,7 +530,7 @@ class Bench:
         say("  %-44s %-40s %s" % (what, value, ratio))
 
     def run(self):
-        for part in ("throughput", "attribution", "latency", "bystanders", "run_true", "idle", "million"):
+        for part in ("throughput", "attribution", "latency", "bystanders", "held", "run_true", "idle", "million"):
             if self.args.only and part not in self.args.only:
                 continue
             say(part)
