@@ -237,6 +237,8 @@ static int move_by_copy(BranchPlace from, BranchPlace to, CopyCancel cancel) {
                 r = rename_free(temp, to);
         else if (r == 0)
                 r = -ESTALE;
+        if (r >= 0 && syncfs(to.dir_fd) < 0)
+                r = -errno;
         if (r < 0) {
                 (void) branch_remove(temp);
                 return r;

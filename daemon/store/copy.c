@@ -265,8 +265,6 @@ int copy_make(int dir_fd, const char *name, const CopySource *source, CopyCancel
                 return r;
         meta = m.fd >= 0 ? copy_meta_write(m.fd, "", source->meta)
                          : copy_meta_write(dir_fd, m.temp, source->meta);
-        if (m.fd >= 0 && fsync(m.fd) < 0)
-                return space_errno(errno);
         r = come_to_name(&m, name);
         return r < 0 ? r : meta < 0;
 }

@@ -62,7 +62,7 @@ int copy_hash(int fd, CopyCancel cancel, uint8_t ret[static COPY_HASH_SIZE]);
 #define COPY_TEMP_SIZE 40
 void copy_temp_name(const char *name, char ret[static COPY_TEMP_SIZE]);
 
-/* Makes `name` in dir_fd as a copy, with its metadata, on disk when it returns. A regular file (with the content of fd; -1: none)
+/* Makes `name` in dir_fd as a copy, with its metadata; not synced. A regular file (with the content of fd; -1: none)
  * comes to its name when it is complete, by O_TMPFILE or by a name `.mountwatch-…` beside it, which the next try removes. -EEXIST when
  * something is there already; a directory is made empty. 1 when not all metadata could be put on it. */
 typedef struct CopySource {

@@ -98,6 +98,7 @@ typedef struct UndoOptions {
         bool dry_run; /* looks, and says in `state` what would become of each step (UNDO_PENDING: it would be done) */
         bool force;        /* over the changes of others */
         CopyCancel cancel; /* between steps and within copies */
+        nsec_t batch; /* how long finished steps wait to be synced and told together; 0: a quarter of a second */
         /* After each step, in the thread that runs the plan; `step` is borrowed. Store it with store_put_undo_step(). */
         void (*progress)(const UndoPlan *plan, const UndoStep *step, void *userdata);
         void *userdata;

@@ -288,7 +288,7 @@ static int put_back(UndoRun *run, UndoStep *s, const Foothold *spot) {
                 return undo_fail(s, -errno);
         if (fd >= 0 && fstat(fd, &st) < 0)
                 return undo_fail(s, -errno);
-        r = undo_begin(run, s, st.st_dev, st.st_ino);
+        r = undo_begin_writing(run, s, &st);
         if (r < 0)
                 return undo_fail(s, r);
         by_rows = fd >= 0 && !lock(fd);

@@ -61,19 +61,45 @@ typedef struct UndoTouch {
         UT_hash_handle hh;
 } UndoTouch;
 
+/* Something changed that is not on disk yet. */
+#define UNDO_UNSYNCED_MAX 128
+typedef struct UndoUnsynced {
+        int fd;
+        size_t step;
+} UndoUnsynced;
+
 typedef struct UndoRun {
         UndoPlan *plan;
         const UndoOptions *options;
+        size_t at, told; /* the step at hand; steps that have been told */
+        nsec_t told_at;
         int store_fd;   /* DIR/preserve/SESSION; -1: it is not there */
         int journal_fd; /* `undo` in it; -1: dry run */
         UndoTouch *
                 touches; /* objects of this run and all before: what their times tell is our doing */
-        char **linked;   /* restored files that had several names */
+        UndoUnsynced unsynced[UNDO_UNSYNCED_MAX];
+        size_t n_unsynced;
+        UndoObjectId last_dir; /* among them */
+        char **linked;         /* restored files that had several names */
         size_t n_linked;
 } UndoRun;
 
+/* undo_journal.c */
+int undo_journal_open(UndoRun *run);
+void undo_journal_done(UndoRun *run);
 /* Tells the journal, before anything is changed. dev and ino 0: there is no object yet. */
 int undo_begin(UndoRun *run, UndoStep *s, dev_t dev, ino_t ino);
+/* The same before a file is written over: then a power failure must not make it somebody else's change. */
+int undo_begin_writing(UndoRun *run, UndoStep *s, const struct stat *st);
+bool undo_has_touched(const UndoRun *run, const struct stat *st);
+/* Takes the descriptor: it is synced before the step is told. */
+void undo_sync_later(UndoRun *run, int fd);
+/* Tells the steps that are finished; with all, at once. */
+int undo_tell(UndoRun *run, bool all);
+/* The name in the quarantine of what a step takes away, or of what stood in its way. */
+void undo_item(const UndoStep *s, bool in_the_way, char ret[static 17]);
+bool undo_is_in_quarantine(const UndoRun *run, const char *item);
+
 /* Has somebody else changed it? Then the step is refused, unless forced: 1. `name` in dir_fd may be missing. */
 int undo_check_foreign(const UndoRun *run, UndoStep *s, int dir_fd, const char *name);
 /* Takes away what stands at the path of a step, when forced; else 1: refused. */
@@ -98,7 +124,7 @@ int undo_open_blob(const UndoRun *run, Kept *k);
 /* 1: the object has this content (kind, target) */
 int undo_has_content(const UndoRun *run, int dir_fd, const char *name, Kept *k);
 /* Writes into the file in place, and looks whether it is there then. */
-int undo_write(const UndoRun *run, int fd, Kept *k);
+int undo_write(UndoRun *run, int fd, Kept *k);
 int undo_create(UndoRun *run, int dir_fd, const char *name, Kept *k);
 
 #endif

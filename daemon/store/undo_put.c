@@ -75,7 +75,7 @@ int undo_has_content(const UndoRun *run, int dir_fd, const char *name, Kept *k) 
         return fd < 0 ? -errno : has_hash(run, fd, k);
 }
 
-int undo_write(const UndoRun *run, int fd, Kept *k) {
+int undo_write(UndoRun *run, int fd, Kept *k) {
         _cleanup_close_ int blob = undo_open_blob(run, k);
         CopyMethod method;
         int r;
@@ -105,6 +105,10 @@ int undo_create(UndoRun *run, int dir_fd, const char *name, Kept *k) {
                          run->options->cancel);
         if (made < 0)
                 return made;
+        if (k->kind == KIND_FILE)
+                undo_sync_later(
+                        run, openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+        undo_sync_later(run, fcntl(dir_fd, F_DUPFD_CLOEXEC, 3));
         r = undo_has_content(run, dir_fd, name, k);
         return r < 0 ? r : r == 0 ? -EIO : made;
 }
@@ -242,7 +246,7 @@ static int put_content(UndoRun *run, UndoStep *s, const Foothold *spot, Kept *k)
 
         if (fd < 0 || fstat(fd, &st) < 0)
                 return undo_fail(s, -errno);
-        r = undo_begin(run, s, st.st_dev, st.st_ino);
+        r = undo_begin_writing(run, s, &st);
         if (r >= 0)
                 r = undo_write(run, fd, k);
         if (r < 0)

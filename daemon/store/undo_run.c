@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Running a plan. The journal in the state folder has a record for each step that has been begun, and the object it touches. So a
- * run that goes on where another one was stopped knows a half-written file, or a time changed by a rename, for its own.
- */
+/* Running a plan: what is in the way, who has been there since, what leaves and what goes back to its name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -12,156 +9,12 @@
 #include "common/time_text.h"
 #include "daemon/store/branch.h"
 #include "daemon/store/quarantine.h"
-#include "daemon/store/store_internal.h"
 #include "daemon/store/undo_internal.h"
 #include "daemon/store/walk.h"
-
-#undef HASH_FUNCTION
-#define HASH_FUNCTION(key, length, hash) ((hash) = id_hash((const UndoObjectId *) (key)))
 
 #define SLACK_USEC (USEC_PER_SEC / 10)
 #define SMB1_MAGIC 0xFF534D42
 #define SMB2_MAGIC 0xFE534D42
-
-static unsigned id_hash(const UndoObjectId *id) {
-        return hash_fold(hash_mix(hash_mix(HASH_SEED, id->dev), id->ino));
-}
-
-static void run_done(UndoRun *run) {
-        UndoTouch *t, *next;
-
-        run->store_fd = safe_close(run->store_fd);
-        run->journal_fd = safe_close(run->journal_fd);
-        HASH_ITER (hh, run->touches, t, next) {
-                HASH_DEL(run->touches, t);
-                free(t);
-        }
-        for (size_t i = 0; i < run->n_linked; i++)
-                free(run->linked[i]);
-        free(run->linked);
-}
-
-static int add_touch(UndoRun *run, const UndoObjectId *id) {
-        UndoTouch *t;
-
-        HASH_FIND(hh, run->touches, id, sizeof *id, t);
-        if (t)
-                return 0;
-        t = calloc(1, sizeof *t);
-        if (!t)
-                return -ENOMEM;
-        t->id = *id;
-        HASH_ADD(hh, run->touches, id, sizeof t->id, t);
-        if (t->hh.tbl)
-                return 0;
-        free(t);
-        return -ENOMEM;
-}
-
-static int by_key(const void *a, const void *b) {
-        const UndoStep *x = *(UndoStep *const *) a, *y = *(UndoStep *const *) b;
-
-        return x->key < y->key ? -1 : x->key > y->key;
-}
-
-static void set_item(const UndoStep *s, uint64_t salt, char ret[static 17]) {
-        (void) snprintf(ret, 17, "%016llx", (unsigned long long) s->key + salt);
-}
-
-static bool is_in_quarantine(const UndoRun *run, const char *item) {
-        _cleanup_free_ char *path = NULL;
-
-        if (asprintf(&path, "%s/quarantine/%s/%s", run->options->state_dir, run->plan->session,
-                     item) < 0) {
-                path = NULL;
-                return false;
-        }
-        return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-/* Done in a run of which the store has not heard any more. */
-static void mark_done(const UndoRun *run, UndoStep *s) {
-        s->state = UNDO_DONE;
-        for (uint64_t salt = 0; salt < 2; salt++) {
-                char item[17];
-
-                set_item(s, salt, item);
-                if (is_in_quarantine(run, item))
-                        (void) strcpy(s->item, item);
-        }
-}
-
-static void recall(const UndoRun *run, UndoStep **sorted, const UndoRecord *record) {
-        UndoStep wanted = {.key = record->key}, *p = &wanted, **found;
-
-        found = bsearch(&p, sorted, run->plan->n, sizeof(UndoStep *), by_key);
-        if (!found)
-                return;
-        (*found)->begun = true;
-        if (record->done && (*found)->state == UNDO_PENDING)
-                mark_done(run, *found);
-}
-
-/* A record cut off by the end of the last run is left out, and the next one is written over it. */
-static int read_journal(UndoRun *run, int fd) {
-        UndoPlan *p = run->plan;
-        _cleanup_free_ UndoStep **sorted = calloc(p->n + 1, sizeof(UndoStep *));
-        UndoRecord record;
-        off_t at = 0;
-        int r = 0;
-
-        if (!sorted)
-                return -ENOMEM;
-        for (size_t i = 0; i < p->n; i++)
-                sorted[i] = &p->steps[i];
-        qsort(sorted, p->n, sizeof(UndoStep *), by_key);
-        while (r >= 0 && pread(fd, &record, sizeof record, at) == (ssize_t) sizeof record) {
-                recall(run, sorted, &record);
-                r = add_touch(run, &record.id);
-                at += (off_t) sizeof record;
-        }
-        return r < 0 ? r : lseek(fd, at, SEEK_SET) < 0 ? -errno : 0;
-}
-
-static int open_journal(UndoRun *run) {
-        bool dry = run->options->dry_run;
-        _cleanup_close_ int fd = -1;
-        int r;
-
-        r = preserve_open(run->options->state_dir, run->plan->session, /* make= */ !dry);
-        if (r < 0)
-                return r == -ENOENT && dry ? 0 : r;
-        run->store_fd = r;
-        fd = openat(run->store_fd, "undo", (dry ? O_RDONLY : O_RDWR | O_CREAT) | O_CLOEXEC, 0600);
-        if (fd < 0)
-                return errno == ENOENT && dry ? 0 : -errno;
-        r = read_journal(run, fd);
-        if (r >= 0 && !dry)
-                run->journal_fd = TAKE_FD(fd);
-        return r;
-}
-
-static int write_record(const UndoRun *run, const UndoRecord *record) {
-        ssize_t n = write(run->journal_fd, record, sizeof *record);
-
-        if (n == (ssize_t) sizeof *record)
-                return 0;
-        return n < 0 && errno != EDQUOT ? -errno : -ENOSPC;
-}
-
-int undo_begin(UndoRun *run, UndoStep *s, dev_t dev, ino_t ino) {
-        UndoRecord record = {.key = s->key, .id = {.dev = dev, .ino = ino}};
-        int r = add_touch(run, &record.id);
-
-        if (r >= 0)
-                r = write_record(run, &record);
-        if (r < 0)
-                return r;
-        if (fdatasync(run->journal_fd) < 0)
-                return -errno;
-        s->begun = true;
-        return 0;
-}
 
 int undo_fail(UndoStep *s, int error) {
         int r = undo_set_reason(s, UNDO_FAILED, "%s", strerrordesc_np(-error));
@@ -202,21 +55,13 @@ static bool has_own_clock(int dir_fd) {
         }
 }
 
-static bool is_touched(const UndoRun *run, const struct stat *st) {
-        UndoObjectId id = {.dev = st->st_dev, .ino = st->st_ino};
-        UndoTouch *t;
-
-        HASH_FIND(hh, run->touches, &id, sizeof id, t);
-        return t != NULL;
-}
-
 /* A directory's time is changed by our own steps as well; who else has been in it shows in its entries. */
 static bool has_changed_since(const UndoRun *run, const UndoStep *s, int dir_fd, const char *name,
                               usec_t *ret_when) {
         struct stat st;
 
         if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISDIR(st.st_mode) ||
-            is_touched(run, &st) || has_own_clock(dir_fd))
+            undo_has_touched(run, &st) || has_own_clock(dir_fd))
                 return false;
         *ret_when = (usec_t) st.st_ctim.tv_sec * USEC_PER_SEC +
                 (usec_t) st.st_ctim.tv_nsec / NSEC_PER_USEC;
@@ -250,7 +95,7 @@ int undo_make_way(UndoRun *run, UndoStep *s) {
                 r = undo_set_reason(s, UNDO_REFUSED, "something else has this name now");
                 return r < 0 ? r : 1;
         }
-        set_item(s, 1, item);
+        undo_item(s, /* in_the_way= */ true, item);
         r = undo_begin(run, s, 0, 0);
         if (r >= 0)
                 r = quarantine_move(run->options->state_dir, run->plan->session, item, s->root,
@@ -308,10 +153,10 @@ int undo_run_quarantine(UndoRun *run, UndoStep *s) {
         bool gone;
         int r = undo_spot(s, undo_where(run, s), &spot);
 
-        set_item(s, 0, item);
+        undo_item(s, /* in_the_way= */ false, item);
         gone = r == -ENOENT || r == -ENOTDIR ||
                 (r >= 0 && fstatat(spot.dir_fd, spot.name, &st, AT_SYMLINK_NOFOLLOW) < 0);
-        if (gone && !(s->begun && is_in_quarantine(run, item))) {
+        if (gone && !(s->begun && undo_is_in_quarantine(run, item))) {
                 s->state = UNDO_NOTHING;
                 return 0;
         }
@@ -331,6 +176,7 @@ int undo_run_quarantine(UndoRun *run, UndoStep *s) {
         if (r < 0)
                 return undo_fail(s, r);
         (void) strcpy(s->item, item);
+        undo_sync_later(run, TAKE_FD(spot.dir_fd));
         s->state = UNDO_DONE;
         return 0;
 }
@@ -360,7 +206,7 @@ static int rename_of_nothing(UndoRun *run, UndoStep *s, const Foothold *to, int 
         return undo_set_reason(s, UNDO_FAILED, "it is not at '%s' any more", s->from);
 }
 
-static int do_rename(UndoRun *run, UndoStep *s, const Foothold *from, const Foothold *to,
+static int do_rename(UndoRun *run, UndoStep *s, Foothold *from, Foothold *to,
                      const struct stat *st) {
         int r = undo_check_foreign(run, s, from->dir_fd, from->name);
 
@@ -372,6 +218,8 @@ static int do_rename(UndoRun *run, UndoStep *s, const Foothold *from, const Foot
                                 (BranchPlace){to->dir_fd, to->name}, run->options->cancel);
         if (r < 0)
                 return undo_fail(s, r);
+        undo_sync_later(run, TAKE_FD(from->dir_fd));
+        undo_sync_later(run, TAKE_FD(to->dir_fd));
         s->state = UNDO_DONE;
         return 0;
 }
@@ -440,23 +288,30 @@ static int run_step(UndoRun *run, UndoStep *s) {
 
 static int run_all(UndoRun *run) {
         const UndoOptions *o = run->options;
-        int r = 0;
+        int r = 0, told = 0;
 
-        for (size_t i = 0; i < run->plan->n && r >= 0; i++) {
-                UndoStep *s = &run->plan->steps[i];
+        while (run->at < run->plan->n && r >= 0 && told >= 0) {
+                UndoStep *s = &run->plan->steps[run->at];
 
-                if (o->cancel && atomic_load(o->cancel))
-                        return -ECANCELED;
-                if (s->state == UNDO_PENDING) {
-                        r = run_step(run, s);
-                        if (s->state == UNDO_DONE &&
-                            r >= 0) /* durable with the next that is begun */
-                                r = write_record(run, &(UndoRecord){.key = s->key, .done = 1});
+                if (o->cancel && atomic_load(o->cancel)) {
+                        r = -ECANCELED;
+                        break;
                 }
-                if (o->progress)
-                        o->progress(run->plan, s, o->userdata);
+                if (s->state == UNDO_PENDING)
+                        r = run_step(run, s);
+                run->at++;
+                told = undo_tell(run, /* all= */ false);
         }
-        return r;
+        if (told >= 0)
+                told = undo_tell(run, /* all= */ true);
+        return r < 0 ? r : told;
+}
+
+static void run_done(UndoRun *run) {
+        undo_journal_done(run);
+        for (size_t i = 0; i < run->n_linked; i++)
+                free(run->linked[i]);
+        free(run->linked);
 }
 
 int undo_run(UndoPlan *p, const UndoOptions *options) {
@@ -466,7 +321,7 @@ int undo_run(UndoPlan *p, const UndoOptions *options) {
                 .store_fd = -1,
                 .journal_fd = -1,
         };
-        int r = open_journal(&run);
+        int r = undo_journal_open(&run);
 
         return r < 0 ? r : run_all(&run);
 }

@@ -261,6 +261,7 @@ static _unused_ void undo_paths(Scene *s, char *const *paths, bool dry_run, bool
                 .dry_run = dry_run,
                 .force = force,
                 .cancel = &o->cancel,
+                .batch = o->stop_after > 0,
                 .progress = outcome_progress,
                 .userdata = o,
         };
