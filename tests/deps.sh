@@ -10,12 +10,12 @@ build='gcc libc6-dev linux-libc-dev make pkg-config libsystemd-dev libseccomp-de
     uthash-dev libssl-dev'
 demo='python3 mount util-linux'
 test="$demo libcmocka-dev e2fsprogs xfsprogs btrfs-progs fuse3 bindfs procps coreutils findutils expect strace sqlite3
-    clang libclang-rt-14-dev llvm clang-tidy clang-format cppcheck shellcheck mandoc groff man-db fatrace"
+    clang libclang-rt-14-dev llvm clang-tidy clang-format cppcheck shellcheck mandoc groff man-db fatrace mmdebstrap"
 bench="$demo fatrace inotify-tools auditd fapolicyd e2fsprogs procps strace"
 
 # what may be absent: the part that wants it says that it did not run
 optional='libclang-rt-14-dev llvm clang-tidy clang-format cppcheck shellcheck mandoc groff man-db fatrace inotify-tools auditd
-    fapolicyd xfsprogs btrfs-progs fuse3 bindfs expect strace sqlite3 clang'
+    fapolicyd xfsprogs btrfs-progs fuse3 bindfs expect strace sqlite3 clang mmdebstrap'
 
 is_optional() {
     for o in $optional; do
