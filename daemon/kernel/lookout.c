@@ -55,6 +55,8 @@ static int lookout_begin(const LookoutConfig *config, WatcherStatus *status, Loo
         status->scope = l->place.scope;
         memcpy(status->fstype, l->place.fstype, sizeof(status->fstype));
         r = ground_init(&l->ground, l->place.root);
+        if (r == -EOPNOTSUPP)
+                lookout_explain_no_handles(status);
         if (r < 0)
                 return r;
         l->ground.remote = l->place.remote;

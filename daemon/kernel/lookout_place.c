@@ -10,6 +10,13 @@ static void explain(WatcherStatus *status, const char *before, int error, const 
                         fan_group_refusal(error), after);
 }
 
+static const char too_old[] =
+        ", and this kernel takes no marks on its directories either (from 6.8 on it would)";
+
+void lookout_explain_no_handles(WatcherStatus *status) {
+        explain(status, "", -EOPNOTSUPP, too_old);
+}
+
 static void cover_all(Coverage *c) {
         size_t i;
 
@@ -28,9 +35,7 @@ static int place_directories(Lookout *l, int fd, int error, WatcherStatus *statu
 
         r = fan_group_mark_directory(l->group, fd, /* is_root= */ true);
         if (r == -EOPNOTSUPP || r == -ENODEV || r == -EXDEV || r == -EINVAL) {
-                explain(status, "", error,
-                        ", and this kernel takes no marks on its directories either (from 6.8 on it "
-                        "would)");
+                explain(status, "", error, too_old);
                 return r;
         }
         if (r < 0) {

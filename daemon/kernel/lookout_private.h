@@ -26,11 +26,14 @@ struct Lookout {
         bool behind; /* events were dropped: the tree does not match any more */
         nsec_t behind_since;
         Guesses *guesses;
+        bool guesses_waited; /* the queue has been read empty since the last was made */
         size_t unmarked; /* directories that could not be given a mark */
 };
 
 /* Opens the group and places what the filesystem takes: one mark, or the first of many. */
 int lookout_place(Lookout *l, WatcherStatus *status);
+/* Why it is no use to try: objects have no handles at all. */
+void lookout_explain_no_handles(WatcherStatus *status);
 /* For a tree walk (userdata is the lookout): gives a directory its mark before it is read. */
 int lookout_enter(void *userdata, const Node *directory, int fd);
 /* For a tree walk: a name that came into a new directory before its mark did. */

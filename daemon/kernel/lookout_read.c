@@ -102,6 +102,7 @@ void lookout_found(void *userdata, const Found *found) {
         c.kind = (ObjectKind) found->node->kind;
         c.object = found->node->id;
         c.inferred = true;
+        l->guesses_waited = false;
         c.path = node_path(found->node, l->place.base, NULL);
         if (guesses_consume(l->guesses, &c) < 0)
                 lookout_put_loss(l, "out-of-memory", clock_usec(), clock_usec(), 1);
@@ -125,7 +126,7 @@ static int catch_up(Lookout *l) {
         r = guesses_new(&differences);
         if (r < 0)
                 return r;
-        l->behind = false;
+        l->behind = l->guesses_waited = false;
         r = resync(&config, differences);
         while (r >= 0 && guesses_take(differences, &c)) {
                 c.not_before = l->behind_since;
@@ -174,12 +175,16 @@ static int come_to_rest(Lookout *l, bool *ret_again) {
         if (!tree_walk_is_done(l->walk)) {
                 r = tree_walk_round(l->walk);
                 again = true;
-        } else if (l->behind) {
-                put_guesses(l);
-                r = catch_up(l);
+        } else if (!guesses_is_empty(l->guesses) && !l->guesses_waited) {
+                /* Their events may have come after the read that found the end of the queue. */
+                l->guesses_waited = true;
                 again = true;
         } else {
                 put_guesses(l);
+                if (l->behind) {
+                        r = catch_up(l);
+                        again = true;
+                }
         }
         *ret_again = again;
         return r == -ENOMEM || r == -ECANCELED ? r : 0;

@@ -189,23 +189,19 @@ static ObjectKind created_kind(Translator *t, const Batch *b, size_t i, const No
         return KIND_FILE;
 }
 
-/* link(2) changes the link count first, which is a record of its own. */
-static bool link_count_changed(const Batch *b, size_t i) {
-        size_t k;
+/* link(2) changes the link count first, which is a record of its own: is there one of the object among the last? */
+static bool link_count_changed(const Translator *t, uint64_t id) {
+        size_t i;
 
-        for (k = i; k-- > (i > LOOKAHEAD ? i - LOOKAHEAD : 0);) {
-                const Record *rec = &b->records[k];
-
-                if (rec->child_id == b->records[i].child_id && !rec->fan.at.name &&
-                    rec->fan.mask & FAN_BIT_ATTRIB)
+        for (i = 0; i < COUNTED; i++) {
+                if (t->counted[i] == id)
                         return true;
         }
         return false;
 }
 
 /* Was the object there before, under another name? */
-static bool is_linked(Translator *t, const Batch *b, size_t i, const Node *directory) {
-        const Record *rec = &b->records[i];
+static bool is_linked(Translator *t, const Record *rec, const Node *directory) {
         const Node *known = tree_find_object(t->tree, rec->child_id);
         GroundStat s;
 
@@ -215,7 +211,7 @@ static bool is_linked(Translator *t, const Batch *b, size_t i, const Node *direc
         if (known)
                 return known != tree_find(t->tree, directory, rec->fan.at.name);
         /* The other name may be outside; a nameless file that was given one (O_TMPFILE) has this one only. */
-        return (t->by_directories || link_count_changed(b, i)) &&
+        return (t->by_directories || link_count_changed(t, rec->child_id)) &&
                 translate_look(t, rec, directory, rec->fan.at.name, &s) == 0 && s.links > 1;
 }
 
@@ -225,7 +221,7 @@ static int translate_create(Translator *t, const Batch *b, size_t i, Node *direc
         Node *n;
         int r;
 
-        c.linked = is_linked(t, b, i, directory);
+        c.linked = is_linked(t, rec, directory);
         r = translate_add(t, directory, rec->fan.at.name, c.kind, rec->child_id, &n);
         if (r < 0)
                 return r;
@@ -366,8 +362,10 @@ int translator_record(Translator *t, Batch *b, size_t i) {
         if (fan->mask & FAN_BIT_RENAME)
                 return translate_rename(t, b, i);
         /* Without a name: the link count of an object changed. A CREATE, DELETE or RENAME beside it says why. */
-        if (!fan->at.name)
+        if (!fan->at.name) {
+                t->counted[t->n_counted++ % COUNTED] = b->records[i].child_id;
                 return 0;
+        }
         if (str_equal(fan->at.name, ".")) {
                 translate_self(t, &b->records[i]);
                 return 0;

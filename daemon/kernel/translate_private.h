@@ -12,6 +12,8 @@
 #define OUTSIDE_SLOTS 1024
 /* New directories whose makers are remembered while they wait to be read. */
 #define AUTHORS 1024
+/* Records of link counts that are remembered: the one that belongs to a name is right before it, but for other processors. */
+#define COUNTED 16
 
 /* A file was closed and differs from what events explain: told when no event that waits explains it. */
 typedef struct Unexplained {
@@ -35,8 +37,10 @@ struct Translator {
         uint64_t outside
                 [OUTSIDE_SLOTS]; /* directories that were found to be outside, by their low bits */
         size_t unresolved; /* records of directories of which nothing can be found out any more */
-        Change authors[AUTHORS]; /* by the tag; of each only what translate_change() sets */
-        uint64_t tag;            /* the last that was given out */
+        Change authors[AUTHORS];   /* by the tag; of each only what translate_change() sets */
+        uint64_t tag;              /* the last that was given out */
+        uint64_t counted[COUNTED]; /* objects whose link count changed, the last ones */
+        size_t n_counted;
         Unexplained *unexplained;
         size_t n_unexplained, allocated;
 };

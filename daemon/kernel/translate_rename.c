@@ -12,6 +12,7 @@
 
 /* The second half of an exchange is queued a moment after the first. */
 #define EXCHANGE_WAIT_MSEC 100
+#define EXCHANGE_OUTSIDE_WAIT_MSEC 5
 
 /* One side of a rename; directory is NULL outside of the watch. */
 typedef struct Side {
@@ -104,9 +105,12 @@ static size_t look_for_exchange(Translator *t, Batch *b, size_t i, Node *old_dir
                 from = b->n;
                 if (batch_read_more(b) > 0)
                         continue;
-                /* The end of the queue, in the middle of an exchange or after a plain rename. */
-                if (!old_directory || !has_old_name(t, &b->records[i], old_directory, target->id) ||
-                    poll(&p, 1, EXCHANGE_WAIT_MSEC) <= 0)
+                /* The end of the queue, in the middle of an exchange or after a plain rename. What came from outside cannot be
+                 * told by a look: its second half is given a moment. */
+                if (old_directory && !has_old_name(t, &b->records[i], old_directory, target->id))
+                        return 0;
+                if (poll(&p, 1, old_directory ? EXCHANGE_WAIT_MSEC : EXCHANGE_OUTSIDE_WAIT_MSEC) <=
+                    0)
                         return 0;
                 if (batch_read_more(b) <= 0)
                         return 0;
