@@ -49,8 +49,15 @@ cat >"$top/mountwatch.conf" <<CONF
 [Watch nas]
 Path=$nas
 Policy=alert
+Preserve=yes
 Allow=scratch/**
 CONF
+
+# names, kinds, owners, modes, times and content of all that is on the NAS
+fingerprint() {
+    (cd "$nas" && find . -printf '%p %y %U %G %m %s %T@ %l\n' | sort && find . -type f -exec sha256sum {} + | sort) | sha256sum
+}
+before=$(fingerprint)
 
 say "1. The service watches a share ($nas):"
 type_it mountwatchd --config mountwatch.conf
@@ -80,10 +87,20 @@ strange=$(find "$nas/Backups" -maxdepth 1 -name 'v2-*' -newer "$top/mountwatch.c
 type_it "mountwatch blame $strange"
 mountwatch blame "$strange"
 
-say "5. For scripts, the same as JSON:"
-type_it "mountwatch report last --json | python3 …"
-mountwatch report last --json | python3 -c 'import json, sys
-r = json.load(sys.stdin)
-print("verdict %s, complete %s, %d rows" % (r["session"]["verdict"], r["session"]["complete"], len(r["operations"])))
-for kind in ("created", "modified", "deleted"): print("%-9s" % kind, len(r["net"][kind]))'
+say "5. Preserve=yes kept what the run changed. It is put back, and the fakes go to quarantine:"
+type_it "mountwatch undo last"
+mountwatch undo last
+[ "$(fingerprint)" = "$before" ] || { echo "demo: the share is not as it was" >&2; exit 1; }
+say "   Every name, owner, mode, time and byte on the share is as before. The fakes can still be looked at:"
+type_it "mountwatch quarantine list"
+mountwatch quarantine list
+
+say "6. The same run where nothing may change. It is refused before it happens, and the tests say why they fail:"
+type_it "mountwatch run --policy deny -- python3 -m unittest"
+rc=0
+BACKUP_NAS=$nas/Backups mountwatch run --policy deny --label 'unit tests' -- python3 -m unittest -q 2>"$top/refused" || rc=$?
+grep -m 3 -E 'PermissionError|Operation not permitted' "$top/refused" || { cat "$top/refused"; echo "demo: nothing was refused" >&2; exit 1; }
+grep -A 12 '^mountwatch:' "$top/refused" | head -n 14
+[ "$(fingerprint)" = "$before" ] || { echo "demo: the share has changed" >&2; exit 1; }
+say "   The share is bit for bit what it was; the command's own status: $rc"
 say "That was all: the scratch mount and the service end now."
