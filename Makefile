@@ -181,7 +181,8 @@ demo:
 
 bench:
 	@tests/deps.sh build bench
-	+@$(MAKE) --no-print-directory $(JOBS) all $(B)/tests/bench/bare_reader $(B)/tests/bench/writer $(B)/tests/bench/bench_hold
+	+@$(MAKE) --no-print-directory $(JOBS) all $(B)/tests/bench/bare_reader $(B)/tests/bench/writer \
+		$(B)/tests/bench/bench_hold $(B)/tests/bench/bench_guard
 	@tests/bench/bench.py --bin $(B)
 # the guard against the least that a supervisor can do: tests/bench/bench_guard [CALLS]
 $(B)/tests/bench/bench_guard: $(call objs,tests/bench/bench_guard.c) $(foreach r,kernel core common,$(call lib,$(r)))

@@ -523,6 +523,16 @@ class Bench:
             self.row("held open of a bystander, %s" % who.replace("_", " "), "p50 %.1f us, p99 %.1f us" % (q["hold_p50_us"], q["hold_p99_us"]),
                      "%.2f of a bare responder" % q["ratio_p50"])
 
+    def guarded(self):
+        """What the guard costs a call of the session that does not touch a watch."""
+        q = json.loads(subprocess.check_output([self.bin + "/tests/bench/bench_guard", "400" if self.args.quick else "4000"]))
+        self.result["guarded"] = q
+        for who, name in (("free", "unguarded unlink"), ("bare", "unlink by way of a bare supervisor"),
+                          ("guarded", "guarded unlink of an unwatched path")):
+            self.row(name,
+                     "p50 %.1f us, p99 %.1f us" % (q[who + "_ns"] / 1e3, q[who + "_p99_ns"] / 1e3),
+                     "%.2f of a bare supervisor" % (q[who + "_ns"] / q["bare_ns"]))
+
     # ---- output
 
     def row(self, what, value, ratio):
@@ -530,7 +540,7 @@ class Bench:
         say("  %-44s %-40s %s" % (what, value, ratio))
 
     def run(self):
-        for part in ("throughput", "attribution", "latency", "bystanders", "held", "run_true", "idle", "million"):
+        for part in ("throughput", "attribution", "latency", "bystanders", "held", "guarded", "run_true", "idle", "million"):
             if self.args.only and part not in self.args.only:
                 continue
             say(part)

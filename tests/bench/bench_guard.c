@@ -92,8 +92,13 @@ static double median(double *values, size_t n) {
         return values[n / 2];
 }
 
-/* ns for one call, in the middle of all; the file is made and removed, and the making is not counted. */
-static double measure(unsigned calls) {
+/* ns for one call */
+typedef struct Cost {
+        double p50, p99;
+} Cost;
+
+/* The file is made and removed, and the making is not counted. */
+static Cost measure(unsigned calls) {
         double *spent = calloc(calls, sizeof(double));
 
         if (!spent)
@@ -108,11 +113,11 @@ static double measure(unsigned calls) {
                         die("unlink");
                 spent[i] = (double) (clock_nsec() - begin);
         }
-        return median(spent, calls);
+        return (Cost){.p50 = median(spent, calls), .p99 = spent[calls * 99UL / 100]};
 }
 
 _Noreturn static void child_main(Run kind, int sock, unsigned calls) {
-        double ns;
+        Cost cost;
         char byte;
 
         if (kind != RUN_FREE) {
@@ -125,8 +130,8 @@ _Noreturn static void child_main(Run kind, int sock, unsigned calls) {
         }
         if (read(sock, &byte, 1) != 1)
                 _exit(1);
-        ns = measure(calls);
-        if (write(sock, &ns, sizeof(ns)) != (ssize_t) sizeof(ns))
+        cost = measure(calls);
+        if (write(sock, &cost, sizeof(cost)) != (ssize_t) sizeof(cost))
                 _exit(1);
         _exit(0);
 }
@@ -156,13 +161,13 @@ static void *bare_thread(void *argument) {
         return NULL;
 }
 
-static double run(Run kind, WatchSites *sites, unsigned calls) {
+static Cost run(Run kind, WatchSites *sites, unsigned calls) {
         const GateHooks hooks = {.judge = judge, .tell = tell};
         _cleanup_(guard_freep) Guard *guard = NULL;
         _cleanup_(guard_ledger_freep) GuardLedger *ledger = NULL;
         int sock[2], listener = -1, ledger_fd;
         pthread_t thread;
-        double ns = 0;
+        Cost cost = {};
         pid_t pid;
 
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sock) < 0)
@@ -179,7 +184,8 @@ static double run(Run kind, WatchSites *sites, unsigned calls) {
                 die("guard");
         if (kind == RUN_BARE && pthread_create(&thread, NULL, bare_thread, &listener) != 0)
                 die("thread");
-        if (write(sock[0], "", 1) != 1 || read(sock[0], &ns, sizeof(ns)) != (ssize_t) sizeof(ns))
+        if (write(sock[0], "", 1) != 1 ||
+            read(sock[0], &cost, sizeof(cost)) != (ssize_t) sizeof(cost))
                 die("child");
         (void) waitpid(pid, NULL, 0);
         if (kind == RUN_BARE) {
@@ -187,13 +193,14 @@ static double run(Run kind, WatchSites *sites, unsigned calls) {
                 (void) close(listener);
         }
         (void) close(sock[0]);
-        return ns;
+        return cost;
 }
 
 int main(int argc, char **argv) {
         unsigned calls = argc > 1 ? (unsigned) atoi(argv[1]) : CALLS_DEFAULT;
         _cleanup_(watch_sites_unrefp) WatchSites *sites = watch_sites_new();
-        double ns[_RUNS][ROUNDS], middle[_RUNS];
+        double ns[_RUNS][ROUNDS], ns99[_RUNS][ROUNDS];
+        Cost cost[_RUNS];
 
         if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
                 die("mount namespace");
@@ -205,16 +212,22 @@ int main(int argc, char **argv) {
         (void) unlink(WATCH ".file");
         (void) close(open(WATCH ".source", O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
         for (size_t i = 0; i < ROUNDS; i++)
-                for (Run k = 0; k < _RUNS; k++)
-                        ns[k][i] = run(k, sites, calls);
+                for (Run k = 0; k < _RUNS; k++) {
+                        Cost c = run(k, sites, calls);
+
+                        ns[k][i] = c.p50;
+                        ns99[k][i] = c.p99;
+                }
         for (Run k = 0; k < _RUNS; k++)
-                middle[k] = median(ns[k], ROUNDS);
+                cost[k] = (Cost){median(ns[k], ROUNDS), median(ns99[k], ROUNDS)};
         (void) umount(WATCH);
         (void) rmdir(WATCH);
         (void) unlink(WATCH ".source");
         printf("{\"bench\":\"guard\",\"calls\":%u,\"rounds\":%d,\"free_ns\":%.0f,\"bare_ns\":%.0f,"
-               "\"guarded_ns\":%.0f,\"ratio\":%.2f}\n",
-               calls, ROUNDS, middle[RUN_FREE], middle[RUN_BARE], middle[RUN_GUARDED],
-               middle[RUN_GUARDED] / middle[RUN_BARE]);
+               "\"guarded_ns\":%.0f,\"free_p99_ns\":%.0f,\"bare_p99_ns\":%.0f,\"guarded_p99_ns\":%.0f,"
+               "\"ratio\":%.2f}\n",
+               calls, ROUNDS, cost[RUN_FREE].p50, cost[RUN_BARE].p50, cost[RUN_GUARDED].p50,
+               cost[RUN_FREE].p99, cost[RUN_BARE].p99, cost[RUN_GUARDED].p99,
+               cost[RUN_GUARDED].p50 / cost[RUN_BARE].p50);
         return 0;
 }
