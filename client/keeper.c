@@ -12,15 +12,19 @@
 #include "client/keeper.h"
 
 #define TICK_MSEC 250
-#define GRACE_NSEC (5 * NSEC_PER_SEC) /* beyond the daemon's own deadline */
+#define PATIENCE_NSEC \
+        (5 *          \
+         NSEC_PER_SEC) /* a daemon that is well receives at once, and renews what it holds every second */
+#define LATE_NSEC NSEC_PER_SEC
 #define NOTIF_ROOM 1024 /* the kernel's struct may have grown; it is 80 bytes in 6.12 */
 
 typedef struct Keeper {
         int listener, daemon; /* daemon -1: there is none */
         GuardLedger *ledger;
-        uint64_t received;    /* by the daemon, when we last looked */
-        nsec_t waiting_since; /* for the daemon to receive what is there; 0: there is nothing */
-        bool stands_still;    /* the daemon does: we receive */
+        uint64_t beats;    /* of the daemon, */
+        nsec_t beaten;     /* and when the last was seen */
+        nsec_t looked;     /* when we last did */
+        bool stands_still; /* there was none for too long: we receive */
 } Keeper;
 
 static nsec_t now_nsec(void) {
@@ -28,12 +32,6 @@ static nsec_t now_nsec(void) {
 
         (void) clock_gettime(CLOCK_MONOTONIC, &t);
         return (nsec_t) t.tv_sec * NSEC_PER_SEC + (nsec_t) t.tv_nsec;
-}
-
-static nsec_t patience(const Keeper *k) {
-        usec_t deadline = MIN(guard_ledger_deadline(k->ledger), 3600 * USEC_PER_SEC);
-
-        return deadline * NSEC_PER_USEC + GRACE_NSEC;
 }
 
 /* ---- answers ---- */
@@ -81,34 +79,22 @@ static void daemon_is_gone(Keeper *k) {
                 guard_ledger_foreach(k->ledger, UINT64_MAX, answer_late, k);
 }
 
-static bool is_readable(int fd) {
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-
-        return poll(&p, 1, 0) > 0 && (p.revents & POLLIN);
-}
-
-/*
- * It is stopped, or under a debugger, or hangs: what it holds too long is answered; and when it does not even receive, that is
- * done for it, until it does again.
- */
+/* It is stopped, or under a debugger, or hangs: what it holds is answered, and what it does not receive is received, until it
+ * is well again. */
 static void look_after_daemon(Keeper *k) {
-        nsec_t now = now_nsec(), limit = patience(k);
-        uint64_t received = guard_ledger_received(k->ledger);
+        nsec_t now = now_nsec(), looked = k->looked;
+        uint64_t beats = guard_ledger_beats(k->ledger);
+        /* the machine stood still, or was too busy for us: then so it was for the daemon */
+        bool late = now - looked > LATE_NSEC;
 
-        if (now > limit)
-                guard_ledger_foreach(k->ledger, now - limit, answer_late, k);
-        if (received != k->received) {
-                k->received = received;
-                k->stands_still = false;
-                k->waiting_since = 0;
-        } else if (k->stands_still)
-                return;
-        else if (!is_readable(k->listener))
-                k->waiting_since = 0;
-        else if (k->waiting_since == 0)
-                k->waiting_since = now;
-        else
-                k->stands_still = now - k->waiting_since >= limit;
+        k->looked = now;
+        if (beats != k->beats || late) {
+                k->beats = beats;
+                k->beaten = now;
+        }
+        if (!late && now > PATIENCE_NSEC)
+                guard_ledger_foreach(k->ledger, now - PATIENCE_NSEC, answer_late, k);
+        k->stands_still = now - k->beaten >= PATIENCE_NSEC;
 }
 
 static bool has_daemon(const Keeper *k) {

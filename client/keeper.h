@@ -4,8 +4,7 @@
  * guarded call fails with ENOSYS; so somebody must keep one for as long as anybody has the filter, whatever becomes of the
  * daemon, of `mountwatch run`, and of the command. The kernel says when that is (POLLHUP, 5.8), and the keeper ends.
  *
- * Nearly always it does nothing. It answers "continue" when the daemon is gone, has let go of the session, or stands still for
- * longer than its deadline.
+ * Nearly always it does nothing. It answers "continue" when the daemon is gone, has let go of the session, or stands still.
  */
 #ifndef MOUNTWATCH_CLIENT_KEEPER_H
 #define MOUNTWATCH_CLIENT_KEEPER_H

@@ -27,8 +27,7 @@ typedef struct Slot {
 
 typedef struct Memory {
         uint64_t magic;
-        _Atomic uint64_t deadline; /* us */
-        _Atomic uint64_t received;
+        _Atomic uint64_t beats;
         _Atomic uint64_t lapses, lapses_taken;
         _Atomic uint32_t released;
         _Atomic uint32_t listener_wanted;
@@ -103,14 +102,6 @@ GuardLedger *guard_ledger_free(GuardLedger *l) {
         return NULL;
 }
 
-void guard_ledger_set_deadline(GuardLedger *l, usec_t deadline) {
-        atomic_store(&l->memory->deadline, deadline);
-}
-
-usec_t guard_ledger_deadline(const GuardLedger *l) {
-        return atomic_load(&l->memory->deadline);
-}
-
 static Slot *find(GuardLedger *l, uint64_t notification) {
         for (size_t i = 0; i < GUARD_LEDGER_SLOTS; i++) {
                 Slot *s =
@@ -124,7 +115,6 @@ static Slot *find(GuardLedger *l, uint64_t notification) {
 }
 
 int guard_ledger_enter(GuardLedger *l, uint64_t notification, nsec_t now, bool refuse_when_late) {
-        atomic_fetch_add_explicit(&l->memory->received, 1, memory_order_relaxed);
         for (size_t i = 0; i < GUARD_LEDGER_SLOTS; i++) {
                 size_t k = (l->hint + i) % GUARD_LEDGER_SLOTS;
                 Slot *s = &l->memory->slots[k];
@@ -172,8 +162,12 @@ void guard_ledger_foreach(GuardLedger *l, nsec_t before, void (*f)(uint64_t, boo
         }
 }
 
-uint64_t guard_ledger_received(const GuardLedger *l) {
-        return atomic_load(&l->memory->received);
+void guard_ledger_beat(GuardLedger *l) {
+        atomic_fetch_add(&l->memory->beats, 1);
+}
+
+uint64_t guard_ledger_beats(const GuardLedger *l) {
+        return atomic_load(&l->memory->beats);
 }
 
 void guard_ledger_release(GuardLedger *l) {

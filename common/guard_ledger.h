@@ -23,22 +23,20 @@ int guard_ledger_map(int fd, GuardLedger **ret);
 GuardLedger *guard_ledger_free(GuardLedger *l);
 DEFINE_CLEANUP(GuardLedger *, guard_ledger_free)
 
-/* How long the daemon may take for an answer; the client waits a little longer before it steps in. Set once, before the first entry. */
-void guard_ledger_set_deadline(GuardLedger *l, usec_t deadline);
-usec_t guard_ledger_deadline(const GuardLedger *l);
-
 /* Lock-free, one writer. -ENOBUFS when full. */
 int guard_ledger_enter(GuardLedger *l, uint64_t notification, nsec_t now, bool refuse_when_late);
 void guard_ledger_leave(GuardLedger *l, uint64_t notification);
-/* It is still waited for, and that is as it should be: as if entered now. */
+/* It is still waited for, and that is as it should be: as if entered now. Done every second, so that an old entry means that
+ * nobody looks after it, however long its answer may take. */
 void guard_ledger_renew(GuardLedger *l, uint64_t notification, nsec_t now);
 /* Every notification entered before `before`; the callback may be told of one that is just leaving. */
 void guard_ledger_foreach(GuardLedger *l, nsec_t before,
                           void (*f)(uint64_t notification, bool refuse_when_late, void *userdata),
                           void *userdata);
 
-/* Grows with every notification that the daemon has received: while it grows, the daemon is at work. */
-uint64_t guard_ledger_received(const GuardLedger *l);
+/* The daemon says that it is well: once a second at least, as long as it is able to receive. */
+void guard_ledger_beat(GuardLedger *l);
+uint64_t guard_ledger_beats(const GuardLedger *l);
 /* The daemon has let go of the listener in good order: what comes now is continued, and nothing is lost by that. */
 void guard_ledger_release(GuardLedger *l);
 bool guard_ledger_is_released(const GuardLedger *l);

@@ -207,8 +207,6 @@ static int prepare(Guard *g, int ledger_fd) {
                 r = guard_ledger_map(ledger_fd, &g->ledger);
         if (r < 0)
                 return r;
-        if (g->ledger)
-                guard_ledger_set_deadline(g->ledger, g->deadline);
         call_table_init(&g->calls);
         return 0;
 }

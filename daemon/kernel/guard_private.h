@@ -46,7 +46,8 @@ struct Guard {
         pthread_mutex_t lock; /* of what follows, and of writing to the ledger */
         pthread_cond_t ended; /* a thread has */
         unsigned n_threads, n_servers;
-        nsec_t busy_since[GUARD_SERVERS_MAX]; /* 0: not */
+        nsec_t busy_since[GUARD_SERVERS_MAX];  /* 0: not */
+        uint64_t busy_with[GUARD_SERVERS_MAX]; /* a notification */
         bool server_used[GUARD_SERVERS_MAX];
         WatchSites *sites;
         GuardLedger *ledger;
@@ -55,7 +56,8 @@ struct Guard {
 
         pthread_mutex_t receive_lock; /* one server at a time waits for the next notification */
         atomic_uint_fast64_t lapses;
-        atomic_uint_fast64_t view_changed; /* when a caller last set out to change its root or mount namespace; 0: never */
+        atomic_uint_fast64_t
+                view_changed; /* when a caller last set out to change its root or mount namespace; 0: never */
 };
 
 Guard *guard_unref(Guard *g);

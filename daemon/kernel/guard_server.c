@@ -221,6 +221,7 @@ static WatchSites *begin(Server *s, nsec_t now) {
 
         (void) pthread_mutex_lock(&g->lock);
         g->busy_since[s->index] = now;
+        g->busy_with[s->index] = s->notif->id;
         if (g->ledger)
                 (void) guard_ledger_enter(g->ledger, s->notif->id, now,
                                           /* refuse_when_late= */ false);

@@ -11,6 +11,7 @@
 
 #define TICK_MSEC 1000  /* to see whether a server is stuck */
 #define PARKED_MSEC 100 /* to see whether a parked caller is gone or called off: no event tells */
+#define RENEW_NSEC (900 * 1000 * 1000ULL) /* every tick, or every ninth of the short ones */
 
 typedef enum Fate {
         FATE_WAITS,
@@ -81,20 +82,39 @@ static void look_after_parked(Guard *g) {
         }
 }
 
-static void look_after_servers(Guard *g) {
-        nsec_t now = clock_nsec();
-        unsigned free_ones = 0;
+/* With the lock held. */
+static unsigned count_free_servers(const Guard *g, nsec_t now) {
+        unsigned n = 0;
 
-        (void) pthread_mutex_lock(&g->lock);
         for (unsigned i = 0; i < GUARD_SERVERS_MAX; i++) {
                 nsec_t since = g->busy_since[i];
 
-                if (g->server_used[i] && (!since || now < since + GUARD_STUCK_NSEC))
-                        free_ones++;
+                n += g->server_used[i] && (!since || now < since + GUARD_STUCK_NSEC);
         }
+        return n;
+}
+
+static void look_after_servers(Guard *g) {
+        (void) pthread_mutex_lock(&g->lock);
         /* none at all: they ended because nobody has the filter any more */
-        if (free_ones == 0 && g->n_servers > 0 && !g->stopped)
+        if (g->n_servers > 0 && count_free_servers(g, clock_nsec()) == 0 && !g->stopped)
                 (void) guard_start_server(g);
+        (void) pthread_mutex_unlock(&g->lock);
+}
+
+/* What is held is held on purpose, until its time is up, and there is somebody to receive more: the client need not step in. */
+static void renew_ledger(Guard *g) {
+        nsec_t now = clock_nsec();
+        Parked *p;
+
+        (void) pthread_mutex_lock(&g->lock);
+        DL_FOREACH (g->parked, p)
+                guard_ledger_renew(g->ledger, p->notification, now);
+        for (unsigned i = 0; i < GUARD_SERVERS_MAX; i++)
+                if (g->busy_since[i] && now < g->busy_since[i] + g->deadline * NSEC_PER_USEC)
+                        guard_ledger_renew(g->ledger, g->busy_with[i], now);
+        if (count_free_servers(g, now) > 0)
+                guard_ledger_beat(g->ledger);
         (void) pthread_mutex_unlock(&g->lock);
 }
 
@@ -118,12 +138,17 @@ void *guard_steward_main(void *guard) {
         Guard *g = guard;
         struct pollfd fds[] = {{.fd = g->wake, .events = POLLIN},
                                {.fd = g->kick, .events = POLLIN}};
+        nsec_t renewed = 0;
 
         do {
                 (void) poll(fds, ELEMENTSOF(fds), has_parked(g) ? PARKED_MSEC : TICK_MSEC);
                 empty(g->kick);
                 look_after_parked(g);
                 look_after_servers(g);
+                if (g->ledger && clock_nsec() - renewed >= RENEW_NSEC) {
+                        renew_ledger(g);
+                        renewed = clock_nsec();
+                }
         } while (!(fds[0].revents & POLLIN));
         guard_thread_ended(g);
         return NULL;

@@ -50,7 +50,9 @@ static void both_sides_see_what_is_entered(void **state) {
         assert_int_equal(t.n, 2);
         assert_true(t.ids[0] == 7 && t.refuse[0]);
         assert_true(t.ids[1] == UINT64_MAX && !t.refuse[1]);
-        assert_int_equal(guard_ledger_received(client), 2);
+        assert_int_equal(guard_ledger_beats(client), 0);
+        guard_ledger_beat(daemon);
+        assert_int_equal(guard_ledger_beats(client), 1);
         guard_ledger_leave(daemon, 7);
         guard_ledger_leave(daemon, 7);
         t = told_before(client, 201);
@@ -102,8 +104,6 @@ static void lapses_are_taken_once(void **state) {
         assert_int_equal(guard_ledger_take_lapses(l), 1);
         assert_int_equal(guard_ledger_take_lapses(l), 0);
         assert_int_equal(guard_ledger_lapses(l), 3);
-        guard_ledger_set_deadline(l, 30 * USEC_PER_SEC);
-        assert_int_equal(guard_ledger_deadline(l), 30 * USEC_PER_SEC);
         guard_ledger_release(l);
         assert_true(guard_ledger_is_released(l));
         assert_false(guard_ledger_wanted_listener(l));
