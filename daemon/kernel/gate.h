@@ -27,6 +27,9 @@ typedef struct Attempt {
         Decision decision;
         bool pending; /* waits for gate_answer(); else it has been answered as decision.verb says */
         bool fell_back; /* answered without a decision: the queue was full, or the caller could not be read */
+        /* The server may have emptied the file before we were asked: SMB and NFS send "open, create, truncate" as one request. That it
+         * is refused, or kept, is then not to be claimed. */
+        bool too_late;
         nsec_t since; /* CLOCK_MONOTONIC */
         usec_t at;
 } Attempt;

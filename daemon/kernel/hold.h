@@ -4,6 +4,14 @@
  * a session is live and the watch's policy or Preserve= needs it, and only where a probe has shown that it cannot break
  * anybody's access. Its own thread, so that a slow walk of the watch thread never keeps an open waiting.
  *
+ * FAN_PRE_ACCESS (6.14) would refuse truncate(2) by path as well, and is not used. It needs a mark on everything, and then each
+ * read() and write() of everybody waits: 10.3 us instead of 0.6 on 6.18, p99 70. Nor would it refuse writes through descriptors that
+ * are older than the session: a file that is opened before the first such mark of its filesystem never asks (6.18). Those opened
+ * later have been asked about already.
+ *
+ * What an open has made is taken away again when it is refused, if that can be known (hold_made.h): over SMB, NFS and FUSE
+ * only with O_EXCL; else an empty file stays.
+ *
  * Order of the verdict: our own process and the mount's helpers are let; who is in no session (Members) is let; then the intent is
  * read from /proc/TID/syscall (proc_intent.h); then the judge. No file outside /proc is opened, nothing is logged, nobody waited for.
  */

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/fanotify.h>
@@ -25,6 +26,8 @@
 #include "daemon/kernel/thread_group.h"
 
 #define PRIORITY (-15) /* people wait */
+#define SMB_MAGIC 0xff534d42L
+#define SMB2_MAGIC 0xfe534d42L
 /* Descriptors that one read may open. */
 #define EVENTS 64
 /* The event may be read before its thread has fallen asleep, and only then /proc shows what it is in. On another processor that
@@ -167,6 +170,19 @@ static int find_path(Answerer *t, const Event *e, dev_t dev, char **ret) {
 
 /* ---- what ---- */
 
+/* What is not empty has been spared: the client knew the file, and truncates in a second request. */
+static bool is_too_late(const WatchSites *sites, const Intent *intent, const struct statx *st) {
+        if (!intent->truncates || !intent->creates || st->stx_size > 0)
+                return false;
+        for (size_t i = 0; i < sites->n; i++) {
+                long type = sites->sites[i].fs_type;
+
+                if (type == NFS_SUPER_MAGIC || type == SMB_MAGIC || type == SMB2_MAGIC)
+                        return true;
+        }
+        return false;
+}
+
 static AccessType type_of(const Intent *intent, const Made *made) {
         if (made->yes || intent->nameless)
                 return ACCESS_CREATE;
@@ -216,7 +232,7 @@ static int describe(Answerer *t, const Event *e, Attempt **ret, Made *ret_made) 
         if (mount_helper_is(&t->helpers, e->pid))
                 return 0;
         /* what is known here already: a server is not asked */
-        if (statx(e->fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) < 0)
+        if (statx(e->fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_SIZE, &st) < 0)
                 return -errno;
         r = find_path(t, e, makedev(st.stx_dev_major, st.stx_dev_minor), &path);
         if (r < 0 || !path)
@@ -225,6 +241,7 @@ static int describe(Answerer *t, const Event *e, Attempt **ret, Made *ret_made) 
         if (!*ret)
                 return -ENOMEM;
         (*ret)->access.type = type_of(&intent, &made);
+        (*ret)->too_late = !made.yes && is_too_late(t->hold->sites, &intent, &st);
         (*ret)->access.kind = S_ISREG(st.stx_mode) ? KIND_FILE : KIND_OTHER;
         *ret_made = made;
         return 1;

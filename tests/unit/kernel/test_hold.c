@@ -556,6 +556,63 @@ static void each_of_many_gets_the_answer_that_is_its_own(void **state) {
         assert_int_equal(hold_take_lapses(f->hold), 0);
 }
 
+enum {
+        CHILDREN = 300,
+        SPINNERS = 6,
+};
+
+/* How many of as many children, one after the other, do not get what they should: 255 at most. */
+static int run_children(int expected) {
+        int wrong = 0, status;
+
+        for (int i = 0; i < CHILDREN; i++) {
+                pid_t pid = fork();
+
+                if (pid == 0)
+                        _exit(open_writing());
+                if (waitpid(pid, &status, 0) != pid)
+                        return 254;
+                wrong += WEXITSTATUS(status) != expected;
+        }
+        return MIN(wrong, 255);
+}
+
+static int run_refused_children(void) {
+        return run_children(EPERM);
+}
+
+static int run_children_that_are_let(void) {
+        return run_children(0);
+}
+
+/* A process opens the file as the first thing that it ever does, on a machine that has no processor to spare. */
+static void newborn_is_known_for_what_it_is(void **state) {
+        HoldFixture *f = held(state, fixture.path, VERB_REFUSE, FOREVER);
+        pid_t spinners[SPINNERS], member, bystander;
+
+        if (!f->connector) {
+                print_message("skipped: no process connector\n");
+                skip();
+        }
+        for (int i = 0; i < SPINNERS; i++) {
+                spinners[i] = fork();
+                if (spinners[i] == 0) {
+                        (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+                        for (;;)
+                                __asm__ volatile("");
+                }
+        }
+        member = child_start(f, true, run_refused_children);
+        bystander = child_start(f, false, run_children_that_are_let);
+        assert_int_equal(child_end(member), 0);
+        assert_int_equal(child_end(bystander), 0);
+        for (int i = 0; i < SPINNERS; i++) {
+                assert_int_equal(kill(spinners[i], SIGKILL), 0);
+                assert_int_equal(waitpid(spinners[i], NULL, 0), spinners[i]);
+        }
+        assert_int_equal(hold_take_lapses(f->hold), 0);
+}
+
 int main(void) {
 #define HELD(f) cmocka_unit_test_setup_teardown(f, mount_tmpfs, unmount)
         static const struct CMUnitTest tests[] = {
@@ -575,6 +632,7 @@ int main(void) {
                 HELD(waiter_can_be_killed),
                 HELD(too_many_fall_back),
                 HELD(end_of_the_hold_lets_the_waiting_go),
+                HELD(newborn_is_known_for_what_it_is),
                 HELD(each_of_many_gets_the_answer_that_is_its_own),
         };
 
