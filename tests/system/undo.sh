@@ -27,5 +27,6 @@ plant() { # DIR
     find "$1" -mindepth 1 -exec touch -h -d '2021-02-03 04:05:06.789' {} +
 }
 # what the tests do to it
+# shellcheck disable=SC2034 # for whoever sources this
 damage='cd "$1"; rm -rf tree; echo new >new; mv new target; : >text; chmod 600 text; mkdir -p fake/snapshot; echo x >fake/snapshot/x
     mv old newer; echo more >>newer/moved; touch made'
