@@ -53,6 +53,7 @@ static const char *const words[] = {
 
 typedef struct Tree {
         Walker walker;
+        char directory[32];
         bool ready;
 } Tree;
 
@@ -70,13 +71,24 @@ static void put_fd(const char *path, int number) {
         (void) close(fd);
 }
 
+static void remove_tree(void) {
+        static const char *const names[] = {"a/b/f", "a/b/chain", "a/b", "a",    "f",
+                                            "to_a",  "to_f",      "abs", "loop", "gone",
+                                            "chain", "to_proc",   "deep"};
+
+        for (size_t i = 0; i < ELEMENTSOF(names); i++)
+                if (unlinkat(TOP, names[i], 0) < 0)
+                        (void) unlinkat(TOP, names[i], AT_REMOVEDIR);
+        (void) rmdir(tree.directory);
+}
+
 static void put_link(int top, const char *name, const char *target) {
         check(symlinkat(target, top, name) == 0);
 }
 
 /* a/b/f, and ways there. The working directory stays: corpora are found from there. */
 static void make_tree(void) {
-        char directory[] = "/tmp/mwfuzz.XXXXXX", absolute[64];
+        char *directory = strcpy(tree.directory, "/tmp/mwfuzz.XXXXXX"), absolute[64];
         _cleanup_close_ int top = -1;
 
         check(mkdtemp(directory) != NULL);
@@ -100,6 +112,7 @@ static void make_tree(void) {
         put_fd(directory, TOP);
         check(walker_init(&tree.walker) == 0);
         tree.ready = true;
+        check(atexit(remove_tree) == 0);
 }
 
 static void make_path(const uint8_t *data, size_t size, char path[static PATH_MAX * 2]) {
