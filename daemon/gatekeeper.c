@@ -137,7 +137,7 @@ void gatekeeper_record(Manager *m, const Attempt *a, Action action) {
                 .replaced = a->access.replaces,
                 .violation = a->decision.violation,
                 .action = action,
-                .attempt = true,
+                .attempt = !a->too_late,
                 .attribution = SIGHT_EXACT,
         };
 
@@ -231,9 +231,11 @@ static void take_answered(Manager *m, Gate *g, Attempt *a) {
         Live *l = live_find(m, a->session);
 
         held_drop(m, g, a->id);
-        if (l && a->decision.verb == VERB_REFUSE && !amend_leftover(m, l, g, a))
+        if (l && a->decision.verb == VERB_REFUSE && a->too_late)
+                gatekeeper_record(m, a, ACTION_ALERTED);
+        else if (l && a->decision.verb == VERB_REFUSE && !amend_leftover(m, l, g, a))
                 gatekeeper_record(m, a, ACTION_DENIED);
-        else if (l && a->fell_back)
+        if (l && (a->too_late || (a->fell_back && a->decision.verb != VERB_REFUSE)))
                 live_add_loss(l, "not-enforced", a->watch[0] ? a->watch : NULL, a->at,
                               manager_now(m), 1);
         (void) attempt_free(a);

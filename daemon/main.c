@@ -138,6 +138,16 @@ static int activated_socket(void) {
                                                                               : -1;
 }
 
+/* A held open is a descriptor until it is answered; 1024 are too few for a build that waits. */
+static void raise_file_limit(void) {
+        struct rlimit limit;
+
+        if (getrlimit(RLIMIT_NOFILE, &limit) >= 0 && limit.rlim_cur < limit.rlim_max) {
+                limit.rlim_cur = limit.rlim_max;
+                (void) setrlimit(RLIMIT_NOFILE, &limit);
+        }
+}
+
 static int run(void) {
         _cleanup_(manager_freep) Manager *m = NULL;
         ManagerOptions options = {
@@ -164,6 +174,7 @@ int main(int argc, char **argv) {
                 return check_config() ? EXIT_FAILURE : EXIT_SUCCESS;
         log_setup(arg_debug);
         (void) umask(0022);
+        raise_file_limit();
         /* the loop must keep up with whatever the machine does; failing is fine */
         (void) setpriority(PRIO_PROCESS, 0, -10);
         return run() < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
