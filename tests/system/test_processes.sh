@@ -75,7 +75,11 @@ if [ -w /proc/sys/kernel/ns_last_pid ]; then
             (exec touch "$1/b$i")
         done' x "$WATCHED" "$WORK"
     session_over last
-    is 80 "$(report last rows | awk -F'\t' '/^create / { split($1, o, " "); split($6, c, "/"); if ($6 ~ "^touch .*/" o[2] "$") n++ } END { print n + 0 }')" "rows with their own command line"
+    # a command line is read while its process lives; one that is not had is left out, and never somebody else's
+    report last rows | awk -F'\t' '/^create / { split($1, o, " "); if ($6 !~ "^touch .*/" o[2] "$") print }' >"$TOP/odd"
+    is 80 "$(report last rows | grep -c '^create [ab][0-9]')" "rows"
+    ! grep -q $'\ttouch ' "$TOP/odd" || fail "rows with another's command line: $(cat "$TOP/odd")"
+    [ "$(wc -l <"$TOP/odd")" -le 1 ] || fail "rows without their command line: $(cat "$TOP/odd")"
 else
     note "(ns_last_pid cannot be set here: recycled pids were not tried)"
 fi
