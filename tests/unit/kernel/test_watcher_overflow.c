@@ -152,10 +152,78 @@ static void a_single_file_is_compared_too(void **state) {
         fixture_done(&f);
 }
 
+static void do_write(void) {
+        put("w/precious", O_APPEND, "2");
+}
+
+/* The number of a process that was reaped before its event was read may be somebody else's by then. */
+static void a_reaped_author_is_said_to_be_gone(void **state) {
+        struct sched_param fifo = {.sched_priority = 1}, other = {};
+        struct pollfd p;
+        bool found = false, gone = false;
+        Note *n, *next;
+        Fixture f;
+
+        if (!fixture_mount(&f, "tmpfs"))
+                skip();
+        (void) fixture_do(&f, plant);
+        watch_with_short_queue(&f, f.path);
+        /* Neither the child nor this lets the thread run before the child is reaped. */
+        assert_int_equal(sched_setscheduler(0, SCHED_FIFO, &fifo), 0);
+        (void) fixture_do(&f, do_write);
+        assert_int_equal(sched_setscheduler(0, SCHED_OTHER, &other), 0);
+        while (!found) {
+                p = (struct pollfd){.fd = watcher_fd(f.watcher), .events = POLLIN};
+                assert_true(poll(&p, 1, 30000) > 0);
+                for (n = watcher_take(f.watcher); n; n = next) {
+                        next = n->next;
+                        found = found || n->type == NOTE_CHANGE;
+                        gone = gone ||
+                                (n->type == NOTE_CHANGE && n->change.author_gone &&
+                                 n->change.pid == f.child);
+                        note_free(n);
+                }
+        }
+        assert_true(gone);
+        fixture_done(&f);
+}
+
+#define MANY 110000 /* twice that many changes do not fit into the queue of notes */
+
+static void do_many(void) {
+        char name[32];
+        int i;
+
+        for (i = 0; i < MANY; i++) {
+                (void) snprintf(name, sizeof(name), "w/l%d", i);
+                MUST(link("o/store", name));
+                MUST(unlink(name));
+        }
+}
+
+/* Whoever does not take notes makes the thread wait, and loses nothing. */
+static void a_slow_taker_loses_nothing(void **state) {
+        Fixture f;
+
+        if (!fixture_mount(&f, "tmpfs"))
+                skip();
+        (void) fixture_do(&f, plant);
+        fixture_watch(&f, f.path, NULL);
+        (void) fixture_do(&f, do_many);
+        (void) fixture_do(&f, do_write);
+        f.quiet = true;
+        fixture_sync(&f);
+        assert_string_equal(f.losses, "");
+        assert_string_equal(f.last, "modify file w/precious");
+        fixture_done(&f);
+}
+
 int main(void) {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(every_difference_is_found),
                 cmocka_unit_test(a_single_file_is_compared_too),
+                cmocka_unit_test(a_reaped_author_is_said_to_be_gone),
+                cmocka_unit_test(a_slow_taker_loses_nothing),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
