@@ -28,12 +28,13 @@ static const char *const suffixes[] = {"", "-wal", "-journal"};
 
 /* What was kept of the database, or of one of its side files; NULL: it was not there. */
 static Kept *find_member(const UndoStep *s, const char *suffix) {
-        size_t n = strlen(s->path);
+        const char *database = s->kept.list[0].path; /* its name then */
+        size_t n = strlen(database);
 
         for (size_t i = 0; i < s->kept.n; i++) {
                 Kept *k = &s->kept.list[i];
 
-                if (strncmp(k->path, s->path, n) == 0 && str_equal(k->path + n, suffix))
+                if (strncmp(k->path, database, n) == 0 && str_equal(k->path + n, suffix))
                         return k;
         }
         return NULL;
@@ -300,6 +301,16 @@ static int put_back(UndoRun *run, UndoStep *s, const Foothold *spot) {
         return r < 0 ? fail(s, r) : done(s, by_rows);
 }
 
+/* The rows that somebody else has added may be in the -wal only. */
+static int check_foreign(const UndoRun *run, UndoStep *s, const Foothold *spot) {
+        char wal[NAME_MAX + 1];
+        int r = undo_check_foreign(run, s, spot->dir_fd, spot->name);
+
+        if (r == 0)
+                r = member_name(spot, "-wal", wal);
+        return r != 0 ? r : undo_check_foreign(run, s, spot->dir_fd, wal);
+}
+
 int undo_run_database(UndoRun *run, UndoStep *s) {
         _cleanup_(foothold_done) Foothold spot = FOOTHOLD_NULL;
         int r = undo_spot(s, undo_where(run, s), &spot);
@@ -312,7 +323,7 @@ int undo_run_database(UndoRun *run, UndoStep *s) {
                 return 0;
         }
         if (r == 0)
-                r = undo_check_foreign(run, s, spot.dir_fd, spot.name);
+                r = check_foreign(run, s, &spot);
         if (r < 0)
                 return fail(s, r);
         return r > 0 || run->options->dry_run ? 0 : put_back(run, s, &spot);

@@ -5,6 +5,7 @@
 
 #include "common/net.h"
 #include "daemon/store/foothold.h"
+#include "daemon/store/store_internal.h"
 #include "daemon/store/undo.h"
 #include "daemon/store/undo_table.h"
 
@@ -17,6 +18,7 @@ struct UndoPlanner {
         size_t n_watches;
         KeptList kept;
         const UndoObject **owners; /* of each kept one, or NULL */
+        SeqList done;              /* keys of steps done in earlier runs, sorted */
         UndoTable table;
         Net *net;
         int64_t after_seq;
@@ -33,6 +35,7 @@ void undo_attach(UndoPlanner *p, UndoObject *o, const char *path, usec_t before,
 const char *undo_watch_root(const UndoPlanner *p, const char *watch);
 bool undo_is_wanted(const UndoPlanner *p, const char *path);
 
+int undo_read_done(UndoPlanner *p);
 /* undo_step.c: steps made, and added to the plan. Paths are copied. */
 typedef struct UndoDraft {
         UndoAction action;
@@ -40,6 +43,7 @@ typedef struct UndoDraft {
         const char *watch, *path, *from, *now;
         const UndoObject *object; /* or NULL */
         const UndoName *name;     /* or NULL */
+        int64_t foreign;          /* besides what they tell */
 } UndoDraft;
 int undo_add_step(UndoPlanner *p, const UndoDraft *draft, UndoStep **ret);
 int undo_set_reason(UndoStep *s, UndoState state, const char *format, ...) _printf_(3, 4);
@@ -48,6 +52,11 @@ int undo_set_reason(UndoStep *s, UndoState state, const char *format, ...) _prin
 typedef struct UndoObjectId {
         uint64_t dev, ino;
 } UndoObjectId;
+
+/* For tables: HASH_FUNCTION of the file. */
+static inline unsigned undo_id_hash(const UndoObjectId *id) {
+        return hash_fold(hash_mix(hash_mix(HASH_SEED, id->dev), id->ino));
+}
 
 /* The journal consists of these. */
 typedef struct UndoRecord {
@@ -60,6 +69,12 @@ typedef struct UndoTouch {
         UndoObjectId id;
         UT_hash_handle hh;
 } UndoTouch;
+
+typedef struct UndoMade {
+        UndoObjectId id; /* what it was when it was kept */
+        char *path;
+        UT_hash_handle hh;
+} UndoMade;
 
 /* Something changed that is not on disk yet. */
 #define UNDO_UNSYNCED_MAX 128
@@ -80,8 +95,7 @@ typedef struct UndoRun {
         UndoUnsynced unsynced[UNDO_UNSYNCED_MAX];
         size_t n_unsynced;
         UndoObjectId last_dir; /* among them */
-        char **linked;         /* restored files that had several names */
-        size_t n_linked;
+        UndoMade *made;        /* restored files that had several names */
 } UndoRun;
 
 /* undo_journal.c */
@@ -119,7 +133,9 @@ int undo_run_content(UndoRun *run, UndoStep *s);
 int undo_run_database(UndoRun *run, UndoStep *s);
 int undo_run_metadata(UndoRun *run, UndoStep *s);
 
-/* undo_put.c: the kept content, open and found undamaged. -ESTALE: it is damaged. */
+/* undo_put.c */
+void undo_made_done(UndoRun *run);
+/* The kept content, open and found undamaged. -ESTALE: it is damaged. */
 int undo_open_blob(const UndoRun *run, Kept *k);
 /* 1: the object has this content (kind, target) */
 int undo_has_content(const UndoRun *run, int dir_fd, const char *name, Kept *k);

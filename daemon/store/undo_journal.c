@@ -14,13 +14,9 @@
 #include "daemon/store/undo_internal.h"
 
 #undef HASH_FUNCTION
-#define HASH_FUNCTION(key, length, hash) ((hash) = id_hash((const UndoObjectId *) (key)))
+#define HASH_FUNCTION(key, length, hash) ((hash) = undo_id_hash((const UndoObjectId *) (key)))
 
 #define BATCH_NSEC (NSEC_PER_SEC / 4)
-
-static unsigned id_hash(const UndoObjectId *id) {
-        return hash_fold(hash_mix(hash_mix(HASH_SEED, id->dev), id->ino));
-}
 
 void undo_journal_done(UndoRun *run) {
         UndoTouch *t, *next;

@@ -30,6 +30,7 @@ UndoPlanner *undo_planner_free(UndoPlanner *p) {
         for (size_t i = 0; i < p->n_watches; i++)
                 stored_watch_done(&p->watches[i]);
         free(p->watches);
+        seq_list_done(&p->done);
         undo_table_done(&p->table);
         kept_list_done(&p->kept);
         free(p->owners);
@@ -102,6 +103,8 @@ static int load(UndoPlanner *p, const char *session, char *const *paths) {
                 r = store_list_kept(p->store, session, /* with_inner= */ true, &p->kept);
         if (r >= 0)
                 r = undo_table_shelve(&p->table, &p->kept);
+        if (r >= 0)
+                r = undo_read_done(p);
         if (r >= 0)
                 r = net_new(&p->net);
         if (r < 0)

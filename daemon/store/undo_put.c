@@ -11,6 +11,9 @@
 #include "daemon/store/keep.h"
 #include "daemon/store/undo_internal.h"
 
+#undef HASH_FUNCTION
+#define HASH_FUNCTION(key, length, hash) ((hash) = undo_id_hash((const UndoObjectId *) (key)))
+
 int undo_open_blob(const UndoRun *run, Kept *k) {
         _cleanup_close_ int fd = -1;
         uint8_t hash[COPY_HASH_SIZE];
@@ -157,26 +160,39 @@ static int link_alias(UndoRun *run, const UndoStep *s, const char *alias, const 
         return r < 0 ? 0 : 1;
 }
 
-/* Several names of one lost file: the first is made, the others are linked to it. */
-static int link_restored(UndoRun *run, const UndoStep *s, Kept *k, const Foothold *to) {
-        char id[64];
-        size_t n;
-        char **grown;
+void undo_made_done(UndoRun *run) {
+        UndoMade *m, *next;
 
-        (void) snprintf(id, sizeof id, "%llx:%llx:", (unsigned long long) k->dev,
-                        (unsigned long long) k->ino);
-        n = strlen(id);
-        for (size_t i = 0; i < run->n_linked; i++)
-                if (strncmp(run->linked[i], id, n) == 0)
-                        return link_alias(run, s, run->linked[i] + n, NULL, to);
-        grown = reallocarray(run->linked, run->n_linked + 1, sizeof *grown);
-        if (!grown)
+        HASH_ITER (hh, run->made, m, next) {
+                HASH_DEL(run->made, m);
+                free(m->path);
+                free(m);
+        }
+}
+
+static int remember_made(UndoRun *run, const UndoObjectId *id, const char *path) {
+        UndoMade *m = calloc(1, sizeof *m);
+
+        if (!m || !(m->path = strdup(path))) {
+                free(m);
                 return -ENOMEM;
-        run->linked = grown;
-        if (asprintf(&grown[run->n_linked], "%s%s", id, s->path) < 0)
-                return -ENOMEM;
-        run->n_linked++;
-        return 0;
+        }
+        m->id = *id;
+        HASH_ADD(hh, run->made, id, sizeof m->id, m);
+        if (m->hh.tbl)
+                return 0;
+        free(m->path);
+        free(m);
+        return -ENOMEM;
+}
+
+/* Several names of one lost file: the first is made, the others are linked to it. */
+static int link_restored(UndoRun *run, const UndoStep *s, const Kept *k, const Foothold *to) {
+        UndoObjectId id = {k->dev, k->ino};
+        UndoMade *m;
+
+        HASH_FIND(hh, run->made, &id, sizeof id, m);
+        return m ? link_alias(run, s, m->path, NULL, to) : remember_made(run, &id, s->path);
 }
 
 static int make(UndoRun *run, UndoStep *s, const Foothold *spot, Kept *k) {

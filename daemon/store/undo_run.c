@@ -8,6 +8,7 @@
 
 #include "common/time_text.h"
 #include "daemon/store/branch.h"
+#include "daemon/store/keep_internal.h"
 #include "daemon/store/quarantine.h"
 #include "daemon/store/undo_internal.h"
 #include "daemon/store/walk.h"
@@ -109,6 +110,10 @@ static int compare_strings(const void *a, const void *b) {
         return strcmp(*(char *const *) a, *(char *const *) b);
 }
 
+static bool is_own(const UndoPlan *p, const char *path) {
+        return bsearch(&path, p->own, p->n_own, sizeof *p->own, compare_strings);
+}
+
 /* 1: there is something in the directory that the session did not make; then it is refused. */
 static int check_entries(const UndoRun *run, UndoStep *s, const Foothold *spot) {
         const UndoPlan *p = run->plan;
@@ -125,7 +130,7 @@ static int check_entries(const UndoRun *run, UndoStep *s, const Foothold *spot) 
                         walk_leave(&w);
                         continue;
                 }
-                if (!bsearch(&path, p->own, p->n_own, sizeof *p->own, compare_strings)) {
+                if (!is_own(p, path)) {
                         r = undo_set_reason(s, UNDO_REFUSED, "'%s' in it is somebody else's",
                                             path + strlen(top) + 1);
                         r = r < 0 ? r : 1;
@@ -137,10 +142,35 @@ static int check_entries(const UndoRun *run, UndoStep *s, const Foothold *spot) 
         return r == 1 && s->state == UNDO_REFUSED ? 1 : MIN(r, 0);
 }
 
+/* 1: a side file of a database that the session did not make. Others may use it through this one, so it is SQLite's to remove. */
+static int check_side_file(const UndoRun *run, UndoStep *s, const Foothold *spot) {
+        const char *path = s->now ? s->now : s->path;
+        _cleanup_free_ char *database = NULL;
+        struct stat st;
+        size_t length;
+        int r;
+
+        if (!keep_is_sqlite(spot->dir_fd, spot->name, &length) || spot->name[length] == 0 ||
+            fstatat(spot->dir_fd, spot->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                return 0;
+        database = strndup(path, strlen(path) - strlen(spot->name + length));
+        if (!database)
+                return -ENOMEM;
+        if (is_own(run->plan, database))
+                return 0;
+        r = str_equal(spot->name + length, "-shm") || st.st_size == 0
+                ? undo_set_reason(s, UNDO_NOTHING, "SQLite uses it")
+                : undo_set_reason(s, UNDO_IMPOSSIBLE,
+                                  "it belongs to a database that was not preserved");
+        return r < 0 ? r : 1;
+}
+
 /* 1: it may go. */
 static int may_leave(UndoRun *run, UndoStep *s, const Foothold *spot) {
         int r = undo_check_foreign(run, s, spot->dir_fd, spot->name);
 
+        if (r == 0)
+                r = check_side_file(run, s, spot);
         if (r == 0 && !s->moved_in && !run->options->force)
                 r = check_entries(run, s, spot);
         return r < 0 ? r : r == 0;
@@ -309,9 +339,7 @@ static int run_all(UndoRun *run) {
 
 static void run_done(UndoRun *run) {
         undo_journal_done(run);
-        for (size_t i = 0; i < run->n_linked; i++)
-                free(run->linked[i]);
-        free(run->linked);
+        undo_made_done(run);
 }
 
 int undo_run(UndoPlan *p, const UndoOptions *options) {

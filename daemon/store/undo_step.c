@@ -82,19 +82,35 @@ static uint64_t step_key(const UndoDraft *d) {
         return h & INT64_MAX; /* a row of SQLite */
 }
 
-/* 1: done in an earlier run. */
-static int is_done(UndoPlanner *p, uint64_t key) {
+int undo_read_done(UndoPlanner *p) {
         _cleanup_(statement_done) Statement st = {0};
         int r = statement_open(p->store, STATEMENT_UNDO_GET,
-                               "SELECT 1 FROM undo_step WHERE session = (SELECT n FROM session "
-                               "WHERE id = ?) AND key = ?",
+                               "SELECT key FROM undo_step WHERE session = (SELECT n FROM session "
+                               "WHERE id = ?) ORDER BY key",
                                &st);
 
         if (r < 0)
                 return r;
         statement_bind_text(&st, p->session.session->id);
-        statement_bind_int(&st, (int64_t) key);
-        return statement_step(&st);
+        while ((r = statement_step(&st)) > 0) {
+                r = seq_list_add(&p->done, statement_int(&st, 0));
+                if (r < 0)
+                        return r;
+        }
+        return r;
+}
+
+static int compare_keys(const void *a, const void *b) {
+        const int64_t *x = a, *y = b;
+
+        return *x < *y ? -1 : *x > *y;
+}
+
+static bool is_done(const UndoPlanner *p, uint64_t key) {
+        int64_t wanted = (int64_t) key;
+
+        return p->done.n > 0 &&
+                bsearch(&wanted, p->done.seqs, p->done.n, sizeof wanted, compare_keys);
 }
 
 static int name_foreign(UndoPlanner *p, UndoStep *s, int64_t process) {
@@ -119,9 +135,10 @@ static int copy_string(const char *s, char **ret) {
 }
 
 static int fill(UndoPlanner *p, const UndoDraft *d, UndoStep *s) {
-        int64_t foreign = d->object && d->object->foreign ? d->object->foreign
-                : d->name                                 ? d->name->foreign
-                                                          : 0;
+        int64_t foreign = d->foreign              ? d->foreign
+                : d->object && d->object->foreign ? d->object->foreign
+                : d->name                         ? d->name->foreign
+                                                  : 0;
         int r = copy_string(d->watch, &s->watch);
 
         s->action = d->action;
@@ -142,12 +159,9 @@ static int fill(UndoPlanner *p, const UndoDraft *d, UndoStep *s) {
                 r = copy_string(d->now, &s->now);
         if (r >= 0 && foreign != 0)
                 r = name_foreign(p, s, foreign);
-        if (r < 0)
-                return r;
-        r = is_done(p, s->key);
-        if (r > 0)
+        if (r >= 0 && is_done(p, s->key))
                 s->state = UNDO_DONE;
-        return MIN(r, 0);
+        return r;
 }
 
 int undo_add_step(UndoPlanner *p, const UndoDraft *draft, UndoStep **ret) {

@@ -316,6 +316,30 @@ static void directories_turned_inside_out_come_back(void **state) {
         scene_close(&s);
 }
 
+/* What is only in the way of what was asked for is not left aside. */
+static void nothing_is_left_aside_when_only_a_path_is_asked_for(void **state) {
+        char box[512], d[512];
+        char *paths[] = {box, d, NULL};
+        Outcome o = {};
+        Scene s;
+
+        if (!scene_open(&s, "tmpfs", false))
+                skip();
+        make_tree(&s);
+        scene_start(&s, 1);
+        do_create(&s, "box", "mkdir box");
+        do_rename(&s, "a", "box/a");
+        do_rename(&s, "d", "dd");
+        do_rename(&s, "b", "d");
+        scene_stop(&s);
+        scene_path(&s, "box", box);
+        scene_path(&s, "d/e", d);
+        undo_paths(&s, paths, false, false, &o);
+        shell("cd %s && test ! -e box && test -z \"$(ls -A | grep mountwatch)\" && grep -q one a",
+              s.m.watch);
+        scene_close(&s);
+}
+
 static void put_move(Scene *s, OpType op, const char *path, const char *from, const char *to,
                      ObjectKind kind) {
         Operation o = operation(op, path);
@@ -466,6 +490,7 @@ int main(void) {
                 cmocka_unit_test(a_file_that_is_too_large_is_told),
                 cmocka_unit_test(only_the_paths_asked_for),
                 cmocka_unit_test(directories_turned_inside_out_come_back),
+                cmocka_unit_test(nothing_is_left_aside_when_only_a_path_is_asked_for),
                 cmocka_unit_test(moves_across_the_border_are_undone),
                 cmocka_unit_test(what_was_moved_in_is_quarantined_when_it_cannot_go_back),
                 cmocka_unit_test(a_snapshot_protects_what_cannot_be_held),

@@ -337,6 +337,70 @@ static void a_removed_database_returns_with_its_wal(void **state) {
         scene_close(&s);
 }
 
+static void rows_that_the_server_adds_later_are_not_lost(void **state) {
+        Outcome o = {}, forced = {};
+        Server server;
+        char path[512];
+        Scene s;
+
+        if (!scene_open(&s, "ext4", true))
+                skip();
+        scene_path(&s, "library.db", path);
+        start_server(&server, path, /* wal= */ true);
+        (void) server_answer(&server);
+        scene_start(&s, 1);
+        scene_keep(&s, "library.db", KEEP_CONTENT);
+        reset_library(path);
+        put_changes(&s, true);
+        scene_stop(&s);
+        (void) nanosleep(&(struct timespec){.tv_nsec = 150000000}, NULL);
+        (void) ask_server(&server, 'i');
+        undo_paths(&s, NULL, false, false, &o);
+        assert_int_equal(o.states[UNDO_REFUSED], 1);
+        assert_int_equal(ask_server(&server, 'c'), 2);
+        undo_paths(&s, NULL, false, /* force= */ true, &forced);
+        assert_int_equal(forced.states[UNDO_DONE], 1);
+        assert_int_equal(ask_server(&server, 'c'), 5000);
+        stop_server(&server);
+        scene_close(&s);
+}
+
+/* Who only reads a database in WAL mode makes -wal and -shm, which others then use too. */
+static void side_files_in_use_stay(void **state) {
+        for (int blind = 0; blind < 2; blind++) {
+                Outcome o = {};
+                Server server;
+                char path[512];
+                sqlite3 *db;
+                Scene s;
+
+                if (!scene_open(&s, "ext4", true))
+                        skip();
+                scene_path(&s, "library.db", path);
+                start_server(&server, path, /* wal= */ true);
+                (void) server_answer(&server);
+                stop_server(&server);
+                scene_start(&s, 1);
+                s.blind = blind;
+                scene_keep(&s, "library.db", KEEP_CONTENT);
+                db = open_database(path);
+                assert_int_equal(ask(db, "SELECT count(*) FROM track"), 5000);
+                put_change(&s, OP_CREATE, "library.db-wal");
+                put_change(&s, OP_CREATE, "library.db-shm");
+                put_change(&s, OP_MODIFY, "library.db-shm");
+                scene_stop(&s);
+                undo_all(&s, &o);
+                assert_int_equal(o.states[UNDO_FAILED] + o.states[UNDO_REFUSED] +
+                                         o.states[UNDO_IMPOSSIBLE],
+                                 0);
+                shell("test -e %s-shm && test ! -e %s/quarantine", path, s.m.state);
+                execute(db, "INSERT INTO track VALUES(9000, 'new', 0)");
+                assert_true(is_sound(db));
+                assert_int_equal(sqlite3_close(db), SQLITE_OK);
+                scene_close(&s);
+        }
+}
+
 int main(void) {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_closed_database_is_as_before_to_the_byte),
@@ -345,6 +409,8 @@ int main(void) {
                 cmocka_unit_test(what_is_called_consistent_is),
                 cmocka_unit_test(a_side_file_brings_its_database),
                 cmocka_unit_test(a_removed_database_returns_with_its_wal),
+                cmocka_unit_test(rows_that_the_server_adds_later_are_not_lost),
+                cmocka_unit_test(side_files_in_use_stay),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
