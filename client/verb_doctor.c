@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "client/matrix_text.h"
 #include "client/terminal.h"
 #include "client/verb.h"
 #include "client/watch_view.h"
@@ -77,9 +78,9 @@ static int put_watch(const Terminal *t, const WatchView *w) {
         fprintf(t->file, "  policy    %s; changes from outside every session: %s\n",
                 policy_to_string(w->policy), w->untagged);
         put_tier(t, w);
-        fprintf(t->file, "  coverage  %s\n            %s\n", seen, refused);
+        fprintf(t->file, "  coverage  %s\n            in mountwatch run %s\n", seen, refused);
         put_advice(t, w);
-        return 0;
+        return matrix_print(t, w);
 }
 
 static int print(const Terminal *t, const WatchViews *watches, const char *only,
@@ -106,6 +107,17 @@ static int print(const Terminal *t, const WatchViews *watches, const char *only,
                       t->file);
         *ret_healthy = healthy;
         return 0;
+}
+
+static int add_matrices(json_object *reply, const WatchViews *watches) {
+        json_object *array;
+        int r = json_need(json_get(reply, "watches", json_type_array, &array));
+
+        for (size_t i = 0; r >= 0 && i < watches->n; i++)
+                if (watches->items[i].has_facts)
+                        r = json_add(json_object_array_get_idx(array, i), "matrix",
+                                     matrix_to_json(&watches->items[i]));
+        return r;
 }
 
 /* Leaves only the watch that was asked for in the reply. */
@@ -138,6 +150,8 @@ static int show(const Context *context, const Options *options, json_object *rep
                 for (size_t i = 0; i < watches->n; i++)
                         if (!only || str_equal(only, watches->items[i].name))
                                 healthy &= watch_view_is_ready(&watches->items[i]);
+                if (add_matrices(reply, watches) < 0)
+                        return complain_memory();
                 filter(reply, only);
                 r = verb_print_json(json_object_get(reply));
         } else {

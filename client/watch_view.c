@@ -6,7 +6,8 @@
 #include "common/operation_json.h"
 
 static void watch_view_done(WatchView *w) {
-        char *texts[] = {w->name, w->path, w->untagged, w->state, w->tier, w->fstype, w->reason};
+        char *texts[] = {w->name,   w->path,   w->untagged, w->state,      w->tier,
+                         w->fstype, w->reason, w->hold,     w->hold_reason};
 
         for (size_t i = 0; i < ELEMENTSOF(texts); i++)
                 free(texts[i]);
@@ -32,6 +33,21 @@ static int read_words(json_object *o, WatchView *w) {
         return 0;
 }
 
+/* Older daemons do not tell. */
+static int read_facts(json_object *o, WatchView *w) {
+        int r = json_get_bool(o, "guard", &w->facts.guard);
+
+        w->has_facts = r > 0;
+        r = r < 0 ? r : json_get_text(o, "hold", &w->hold);
+        r = r < 0 ? r : json_get_text(o, "holdReason", &w->hold_reason);
+        r = r < 0 ? r : json_get_bool(o, "preserve", &w->facts.preserve);
+        r = r < 0 ? r : json_get_bool(o, "snapshot", &w->facts.snapshot);
+        w->facts.hold = str_equal(w->hold, "possible");
+        for (OpType op = 0; op < _OP_MAX; op++)
+                w->facts.sight[op] = w->coverage.op[op];
+        return MIN(r, 0);
+}
+
 static int watch_view_from_json(json_object *o, WatchView *w) {
         int64_t directories = 0, files = 0;
         json_object *coverage = NULL;
@@ -51,7 +67,8 @@ static int watch_view_from_json(json_object *o, WatchView *w) {
                 return r;
         w->directories = (uint64_t) directories;
         w->files = (uint64_t) files;
-        return coverage_from_json(coverage, &w->coverage);
+        r = coverage_from_json(coverage, &w->coverage);
+        return r < 0 ? r : read_facts(o, w);
 }
 
 int watch_views_from_json(json_object *reply, WatchViews *ret) {
@@ -170,7 +187,7 @@ char *coverage_refused_text(const Coverage *c) {
         if (put_operations(f, c, is_refusable, 0))
                 fputs(": can be refused", f);
         else
-                fputs("nothing can be refused in this version", f);
+                fputs("nothing can be refused on this kernel", f);
         if (fclose(f) != 0) {
                 free(text);
                 return NULL;

@@ -5,6 +5,7 @@
 
 #include <json-c/json.h>
 
+#include "common/matrix.h"
 #include "common/operation.h"
 
 typedef struct WatchView {
@@ -15,6 +16,9 @@ typedef struct WatchView {
         char *fstype, *reason;         /* NULL: none */
         uint64_t directories, files;
         Coverage coverage;
+        bool has_facts; /* what follows is known: it is a watch, not a session's memory of one */
+        MatrixFacts facts;
+        char *hold, *hold_reason; /* word of the description file; NULL: none */
 } WatchView;
 
 typedef struct WatchViews {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/live.h"
+#include "common/matrix.h"
 #include "common/strv.h"
 #include "daemon/alert.h"
 #include "daemon/barrier.h"
@@ -41,6 +42,7 @@ static Live *live_free(Live *l) {
         if (!l)
                 return NULL;
         sd_event_source_disable_unref(l->events_source);
+        sd_event_source_disable_unref(l->promise_timer);
         while (l->waiters) {
                 LiveWaiter *w = l->waiters;
 
@@ -175,6 +177,35 @@ static int live_make(Manager *m, LiveRequest *q, Live **ret) {
         return 0;
 }
 
+/* A gate stands only where something needs it: where there is none, nothing can be refused. */
+static bool has_gate_on(const Live *l, const Watched *w) {
+        const char *reason;
+
+        return live_is_guarded(l) ||
+                (live_needs_gate_on(l, w->spec) &&
+                 gate_sites_can_hold(l->manager->gate_sites, w->spec->name, &reason));
+}
+
+void live_store_watches(Live *l) {
+        Manager *m = l->manager;
+        Watched *w;
+        int r;
+
+        DL_FOREACH (m->watches, w) {
+                Coverage coverage = w->status.coverage;
+                const bool gate = has_gate_on(l, w);
+                const MatrixFacts facts = {.guard = gate, .hold = gate};
+
+                for (OpType op = 0; op < _OP_MAX; op++)
+                        coverage.deny[op] = matrix_is_refusable(&facts, op, live_is_guarded(l));
+                r = store_put_session_watch(m->store, l->session->id, w->spec, w->status.scope,
+                                            &coverage);
+                if (r < 0)
+                        manager_store_failed(m, r);
+        }
+        manager_store_written(m);
+}
+
 static int live_begin(Manager *m, LiveRequest *q, Live **ret) {
         _cleanup_(live_freep) Live *l = NULL;
         Watched *w;
@@ -198,11 +229,8 @@ static int live_begin(Manager *m, LiveRequest *q, Live **ret) {
         /* once more: an outer session may have made it stricter */
         (void) gatekeeper_put_session(m->gatekeeper, l);
         live_store(l);
+        live_store_watches(l);
         DL_FOREACH (m->watches, w) {
-                r = store_put_session_watch(m->store, l->session->id, w->spec, w->status.scope,
-                                            &w->status.coverage);
-                if (r < 0)
-                        manager_store_failed(m, r);
                 if (w->status.state == WATCHER_FAILED)
                         live_add_loss(l, "not-watched", w->spec->name, l->session->started, 0, 0);
         }

@@ -25,10 +25,11 @@ struct Live {
         usec_t ended;           /* when the end was noticed */
         Gate *guard;            /* reference, or NULL: none of its own */
         bool guard_promised; /* the starter is about to attach one: nothing else need be held for it */
-        bool allow_asked;    /* somebody said allow-session */
-        bool thawed;         /* frozen by policy, and thawed by a person */
+        sd_event_source *promise_timer;
+        bool allow_asked; /* somebody said allow-session */
+        bool thawed;      /* frozen by policy, and thawed by a person */
         Leftovers leftovers;
-        char **asked;        /* paths that somebody allowed; NULL-terminated or NULL */
+        char **asked; /* paths that somebody allowed; NULL-terminated or NULL */
         char **alerted; /* names of watches whose first violation has been told; NULL-terminated or NULL */
         LiveWaiter *waiters;
 };
@@ -63,6 +64,8 @@ size_t live_count_for(Manager *m, uid_t uid);
 bool live_is_guarded(const Live *l);
 /* Whether this watch's policy, the session's own or Preserve= needs a gate for it. */
 bool live_needs_gate_on(const Live *l, const WatchSpec *w);
+/* What the watches are like for it, for the report: once more when its gates stand. */
+void live_store_watches(Live *l);
 /* A person let this: what follows is "held", not merely seen. */
 void live_remember_asked(Live *l, const char *path);
 

@@ -12,10 +12,11 @@
 #include "daemon/live.h"
 #include "daemon/log.h"
 #include "daemon/method.h"
+#include "daemon/prospect.h"
 #include "daemon/recover.h"
+#include "daemon/snapshot.h"
 #include "daemon/store/kept.h"
 #include "daemon/stream.h"
-#include "daemon/snapshot.h"
 #include "daemon/undo_job.h"
 #include "daemon/watchdog.h"
 #include "daemon/watched.h"
@@ -190,9 +191,10 @@ static bool specs_equal_list(char *const *a, char *const *b) {
 static bool spec_equal(const WatchSpec *a, const WatchSpec *b) {
         return str_equal(a->name, b->name) && str_equal(a->path, b->path) &&
                 a->policy == b->policy && a->preserve == b->preserve &&
-                a->preserve_max == b->preserve_max && a->snapshot_max == b->snapshot_max && a->untagged == b->untagged &&
-                a->kill_scope == b->kill_scope && specs_equal_list(a->allow, b->allow) &&
-                specs_equal_list(a->ignore, b->ignore) && specs_equal_list(a->writers, b->writers);
+                a->preserve_max == b->preserve_max && a->snapshot_max == b->snapshot_max &&
+                a->untagged == b->untagged && a->kill_scope == b->kill_scope &&
+                specs_equal_list(a->allow, b->allow) && specs_equal_list(a->ignore, b->ignore) &&
+                specs_equal_list(a->writers, b->writers);
 }
 
 static WatchSpec *config_find_equal(const Config *c, const WatchSpec *spec) {
@@ -349,6 +351,8 @@ static int make_gates(Manager *m) {
                 r = gatekeeper_new(m, &m->gatekeeper);
         if (r >= 0)
                 r = gate_sites_new(m, &m->gate_sites);
+        if (r >= 0)
+                r = prospects_new(m, &m->prospects);
         if (r < 0)
                 log_error("cannot make the gates: %s", strerror(-r));
         return r;
@@ -461,6 +465,7 @@ Manager *manager_free(Manager *m) {
         undo_job_free_all(m);
         hashing_free_all(m);
         snapshot_free_all(m);
+        (void) prospects_free(m->prospects);
         (void) gate_sites_free(m->gate_sites);
         (void) api_server_free(m->api);
         DL_FOREACH_SAFE (m->watches, w, next) {

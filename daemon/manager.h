@@ -23,6 +23,7 @@ typedef struct Held Held;
 typedef struct UndoJob UndoJob;
 typedef struct Hashing Hashing;
 typedef struct Snapshots Snapshots;
+typedef struct Prospects Prospects;
 typedef struct Gate Gate;
 typedef struct Gatekeeper Gatekeeper;
 typedef struct GateSites GateSites;
@@ -70,6 +71,7 @@ struct Manager {
         uint64_t next_held;
         UndoJob *undos; /* list */
         Snapshots *snapshots; /* list: being taken */
+        Prospects *prospects;
         Hashing *hashing; /* list: what waits for its hash */
         size_t n_hashing;
         bool hashing_runs;

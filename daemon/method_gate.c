@@ -44,6 +44,8 @@ static void on_attached(Manager *m, int r, void *userdata) {
         if (l)
                 l->guard_promised = false;
         if (r >= 0) {
+                if (l)
+                        live_store_watches(l);
                 (void) api_call_reply(call, NULL, /* continues= */ false);
                 return;
         }

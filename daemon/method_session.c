@@ -87,6 +87,8 @@ static void on_holds_stand(Manager *m, int r, void *userdata) {
                         start_warn(s, w->spec->name,
                                    reason[0] ? reason : "opens cannot be held yet");
         }
+        if (live)
+                live_store_watches(live);
         if (live && snapshot_is_wanted(m, live) &&
             snapshot_take(m, live, on_snapshot_missing, on_snapshots, s) >= 0)
                 s = NULL;
@@ -112,7 +114,7 @@ static void on_started(Manager *m, int r, Live *live, Watched *const *missing, s
         if (!gatekeeper_is_needed(m, live) || live_is_guarded(live))
                 start_answer(m, s, /* guard= */ false);
         else if (s->guard) {
-                live->guard_promised = true;
+                gate_sites_expect_guard(m->gate_sites, live);
                 start_answer(m, s, /* guard= */ true);
         } else if (gate_sites_update_holds(m->gate_sites, on_holds_stand, s) >= 0)
                 s = NULL;

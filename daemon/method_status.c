@@ -4,6 +4,7 @@
 #include "daemon/barrier.h"
 #include "daemon/live.h"
 #include "daemon/method.h"
+#include "daemon/prospect.h"
 #include "daemon/view.h"
 #include "daemon/watched.h"
 
@@ -89,30 +90,48 @@ static void on_looked(Manager *m, Watched *const *missing, size_t n_missing, voi
                 answer_errno(call, -ENOMEM);
 }
 
-/* Answers when the watches have said how they are, or after a second without those that hang. */
-static void answer_after_look(Manager *m, ApiCall *call, const Peer *peer,
+static void question_fail(Question *q, int error) {
+        answer_errno(q->call, error);
+        (void) api_call_unref(q->call);
+        free(q);
+}
+
+static void look_at_watches(Manager *m, void *userdata) {
+        Question *q = userdata;
+        Watched *w;
+        int r;
+
+        DL_FOREACH (m->watches, w)
+                if (!w->armed)
+                        watcher_probe(w->watcher);
+        r = barrier_start(m, PROBE_USEC, on_looked, q);
+        if (r < 0)
+                question_fail(q, r);
+}
+
+/* Answers when the watches have said how they are, or after a second without those that hang. `prospects`: and what could be
+ * refused on them. */
+static void answer_after_look(Manager *m, ApiCall *call, const Peer *peer, bool prospects,
                               json_object *(*answer_with)(Manager *m, const Peer *peer)) {
         Question *q = calloc(1, sizeof *q);
-        Watched *w;
-        int r = q ? 0 : -ENOMEM;
+        int r;
 
-        if (r >= 0) {
-                *q = (Question){api_call_ref(call), *peer, answer_with};
-                DL_FOREACH (m->watches, w)
-                        if (!w->armed)
-                                watcher_probe(w->watcher);
-                r = barrier_start(m, PROBE_USEC, on_looked, q);
+        if (!q) {
+                answer_errno(call, -ENOMEM);
+                return;
         }
-        if (r < 0) {
-                if (q)
-                        (void) api_call_unref(q->call);
-                free(q);
-                answer_errno(call, r);
+        *q = (Question){api_call_ref(call), *peer, answer_with};
+        if (!prospects) {
+                look_at_watches(m, q);
+                return;
         }
+        r = prospects_look(m->prospects, PROBE_USEC, look_at_watches, q);
+        if (r < 0)
+                question_fail(q, r);
 }
 
 void method_get_status(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata) {
-        answer_after_look(userdata, call, peer, status_to_json);
+        answer_after_look(userdata, call, peer, /* prospects= */ false, status_to_json);
 }
 
 static json_object *watch_list_to_json(Manager *m, const Peer *peer) {
@@ -125,7 +144,7 @@ static json_object *watch_list_to_json(Manager *m, const Peer *peer) {
 
 void method_list_watches(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata) {
         if (parameter_bool(parameters, "probe"))
-                answer_after_look(userdata, call, peer, watch_list_to_json);
+                answer_after_look(userdata, call, peer, /* prospects= */ true, watch_list_to_json);
         else
                 answer(call, "watches", watches_to_json(userdata));
 }

@@ -2,6 +2,7 @@
 #include "daemon/view.h"
 #include "common/operation_json.h"
 #include "daemon/live.h"
+#include "daemon/prospect.h"
 #include "daemon/watched.h"
 
 #define MEMBERS_SHOWN_MAX 256
@@ -118,8 +119,25 @@ static json_object *view_watch(const WatchSpec *spec, Scope scope, Untagged unta
 }
 
 json_object *view_watched(const Watched *w) {
-        return view_watch(w->spec, w->status.scope, w->spec->untagged, &w->status.coverage,
-                          &w->status);
+        Coverage coverage = w->status.coverage;
+        MatrixFacts facts;
+        json_object *o;
+
+        prospects_facts(w, &facts);
+        for (OpType op = 0; op < _OP_MAX; op++)
+                coverage.deny[op] = matrix_is_refusable(&facts, op, /* guarded= */ true);
+        o = view_watch(w->spec, w->status.scope, w->spec->untagged, &coverage, &w->status);
+        if (!o)
+                return NULL;
+        add(o, "guard", json_object_new_boolean(facts.guard));
+        add_string(o, "hold",
+                   facts.hold ? prospect_hold_to_string(HOLD_POSSIBLE)
+                              : prospect_hold_to_string(w->hold));
+        if (!facts.hold && w->hold_reason[0])
+                add_text(o, "holdReason", w->hold_reason);
+        add(o, "preserve", json_object_new_boolean(facts.preserve));
+        add(o, "snapshot", json_object_new_boolean(facts.snapshot));
+        return o;
 }
 
 json_object *view_stored_watch(Manager *m, const StoredWatch *w) {

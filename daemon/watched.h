@@ -6,6 +6,13 @@
 #include "daemon/kernel/watcher.h"
 #include "daemon/manager.h"
 
+/* Whether opens could be held on it, when somebody looked last. */
+typedef enum HoldProspect {
+        HOLD_UNKNOWN,
+        HOLD_POSSIBLE,
+        HOLD_IMPOSSIBLE,
+} HoldProspect;
+
 struct Watched {
         Watched *prev, *next;
         Manager *manager;
@@ -16,7 +23,10 @@ struct Watched {
                 *backlog_source; /* on while notes wait that were taken but not yet worked off */
         Note *backlog;
         WatcherStatus status;
-        bool armed; /* asked to be */
+        bool armed;   /* asked to be */
+        bool looking; /* a job looks whether opens could be held */
+        HoldProspect hold;
+        char hold_reason[256]; /* of HOLD_IMPOSSIBLE */
 };
 
 int watched_new(Manager *m, WatchSpec *spec, Watched **ret);
