@@ -2,12 +2,14 @@
 #include "daemon/kernel/guard_access.h"
 
 #include "daemon/kernel/ground.h"
+#include "daemon/kernel/guard_caller.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
 /* Of a directory entry or of what is open. */
@@ -26,6 +28,7 @@ typedef struct Inquiry {
         GuardCall *call;
         GuardAccess *out;
         int n;
+        bool as_caller; /* the thread has its rights */
 } Inquiry;
 
 void guard_access_done(GuardAccess *a) {
@@ -59,6 +62,28 @@ static bool is_read_only(int fd) {
         struct statvfs fs;
 
         return fstatvfs(fd, &fs) == 0 && (fs.f_flag & ST_RDONLY);
+}
+
+static bool is_allowed(int fd, int mode) {
+        return syscall(SYS_faccessat2, fd, "", mode, AT_EACCESS | AT_EMPTY_PATH) == 0 ||
+                errno != EACCES;
+}
+
+/* Whether the caller may do what it is about to do to what is open: a call that fails by itself is none. Attributes are not looked
+ * at: who may change them depends on more than that. */
+static bool caller_may(const Inquiry *q, int fd, int mode) {
+        _cleanup_(caller_rights_done) CallerRights rights = {};
+        bool may;
+
+        if (q->as_caller)
+                return is_allowed(fd, mode);
+        if (caller_read_rights(q->walker->proc_fd, q->walker->tid, &rights) < 0 ||
+            rights.overrides || rights.uid == 0 || caller_rights_take(&rights) < 0)
+                return true;
+        may = syscall(SYS_faccessat2, fd, "", mode, AT_EACCESS | AT_EMPTY_PATH) == 0 ||
+                errno != EACCES;
+        caller_rights_give_back();
+        return may;
 }
 
 /* Whether what is open may lie in a watch; *ret_look is always set then. */
@@ -101,6 +126,8 @@ static int put_found(Inquiry *q, int fd, const char *name, AccessType type, Obje
         r = placer_find(q->placer, q->sites, fd, name, &f);
         if (r < 0 || !f.site)
                 return r;
+        if (type != ACCESS_METADATA && !caller_may(q, fd, name ? W_OK | X_OK : W_OK))
+                return 0;
         a.path = TAKE_PTR(f.path);
         return put(q, f.site, &a);
 }
@@ -335,7 +362,10 @@ static int ask_rename(Inquiry *q) {
         if (r <= 0)
                 return r;
         n.exchange = c->flags & RENAME_EXCHANGE;
-        return rename_fails(&n, c->flags) ? 0 : put_rename(q, &n);
+        if (rename_fails(&n, c->flags) || !caller_may(q, n.from.parent, W_OK | X_OK) ||
+            !caller_may(q, n.to.parent, W_OK | X_OK))
+                return 0;
+        return put_rename(q, &n);
 }
 
 /* ---- all of them ---- */
@@ -364,11 +394,31 @@ static int ask(Inquiry *q) {
         return 0;
 }
 
+static int ask_as_caller(Inquiry *q) {
+        _cleanup_(caller_rights_done) CallerRights rights = {};
+        int r;
+
+        r = caller_read_rights(q->walker->proc_fd, q->walker->tid, &rights);
+        if (r >= 0)
+                r = caller_rights_take(&rights);
+        if (r < 0)
+                return r;
+        q->as_caller = true;
+        r = ask(q);
+        caller_rights_give_back();
+        return r == -EACCES ? 0 : r;
+}
+
+/* Root is nobody on an NFS that squashes it, and locked out of others' FUSE mounts: then the walk is done with the caller's
+ * rights, and when these are not enough either, so it is for the call. (FUSE looks at more than these; what lies there
+ * can be no watch of ours.) */
 int guard_access_find(Placer *p, const WatchSites *sites, GuardCall *call,
                       GuardAccess ret[static GUARD_ACCESSES]) {
         Inquiry q = {.placer = p, .walker = p->walker, .sites = sites, .call = call, .out = ret};
         int r = ask(&q);
 
+        if (r == -EACCES && q.n == 0)
+                r = ask_as_caller(&q);
         if (r >= 0)
                 return q.n;
         for (int i = 0; i < q.n; i++)

@@ -29,6 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         size_t n = MIN(size, sizeof(notification));
         GuardCall open2 = {.path[0].follow = true};
         CallerStatus status;
+        CallerRights rights;
         CallTable table;
 
         call_table_init(&table);
@@ -44,5 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                 check(guard_call_may_write(&open2) || !(open2.flags & (O_WRONLY | O_RDWR)) ||
                       (open2.flags & O_PATH));
         (void) caller_parse_status((const char *) data, size, &status);
+        if (caller_parse_rights((const char *) data, size, &rights) == 0)
+                caller_rights_done(&rights);
         return 0;
 }

@@ -600,6 +600,62 @@ static void a_caller_of_no_session_is_let(void **state) {
         fixture.unknown = false;
 }
 
+static long p_nobody(void) {
+        return syscall(SYS_setgroups, 0, NULL) < 0 || setresgid(65534, 65534, 65534) < 0 ||
+                        setresuid(65534, 65534, 65534) < 0
+                ? -1
+                : 0;
+}
+
+/* What fails for want of permission has not been attempted on the watch, as far as anybody is concerned. */
+static void a_caller_without_permission_attempts_nothing(void **state) {
+        static const fixture_action_t actions[] = {a_unlink, a_open_write, a_open_create, a_mkdir,
+                                                   a_rename, a_rename_in,  a_truncate};
+
+        fixture.decision = (Decision){.verb = VERB_REFUSE};
+        for (size_t i = 0; i < ELEMENTSOF(actions); i++) {
+                make_tree();
+                assert_int_equal(fixture_run(&fixture, p_nobody, actions[i]), EACCES);
+                assert_string_equal(fixture.asked, "");
+        }
+        for (size_t i = 0; i < ELEMENTSOF(actions); i++) {
+                make_tree();
+                sh("chmod -R a+rwX %s/fs", fixture.base);
+                assert_int_equal(fixture_run(&fixture, p_nobody, actions[i]), EPERM);
+                assert_string_not_equal(fixture.asked, "");
+                sh("chmod -R go-w %s/fs", fixture.base);
+        }
+}
+
+/* Root may not look into it, which is no reason to call anything unenforced. */
+ACTION(a_private, syscall(SYS_unlink, "/tmp/mwguard-private/mount/f"))
+ACTION(a_private_missing, syscall(SYS_unlink, "/tmp/mwguard-private/mount/nothing/f"))
+
+static void a_private_fuse_is_no_obstacle(void **state) {
+        /* everybody may use /dev/fuse in this mount namespace */
+        static const char mount_it[] =
+                "cd %s && command -v bindfs >/dev/null && test -e /dev/fuse && mknod fuse c 10 229 && chmod 666 fuse && "
+                "mount --bind fuse /dev/fuse && mkdir -p /tmp/mwguard-private/source /tmp/mwguard-private/mount && "
+                "chown -R 65534:65534 /tmp/mwguard-private && setpriv --reuid 65534 --regid 65534 --clear-groups sh -c "
+                "'cd / && echo f >/tmp/mwguard-private/source/f && bindfs --no-allow-other /tmp/mwguard-private/source "
+                "/tmp/mwguard-private/mount' 2>/dev/null";
+        char command[1024];
+
+        (void) snprintf(command, sizeof(command), mount_it, fixture.base);
+        if (system(command) != 0 || access("/tmp/mwguard-private/mount/f", F_OK) == 0) {
+                sh("umount -l /dev/fuse 2>/dev/null; rm -rf /tmp/mwguard-private %s/fuse",
+                   fixture.base);
+                print_message("skipped: no FUSE mount for one user to be had\n");
+                skip();
+        }
+        fixture.decision = (Decision){.verb = VERB_REFUSE};
+        assert_int_equal(fixture_run(&fixture, p_nobody, a_private_missing), ENOENT);
+        assert_int_equal(fixture_run(&fixture, p_nobody, a_private), 0);
+        assert_string_equal(fixture.asked, "");
+        sh("umount -l /tmp/mwguard-private/mount && rm -rf /tmp/mwguard-private && umount -l /dev/fuse && rm %s/fuse",
+           fixture.base);
+}
+
 ACTION(a_uring, syscall(425, 1, NULL))
 
 static void rings_are_not_to_be_had(void **state) {
@@ -641,6 +697,8 @@ int main(void) {
                 cmocka_unit_test(nothing_is_asked_of_a_read_only_mount),
                 cmocka_unit_test(a_place_may_be_a_directory_or_a_file),
                 cmocka_unit_test(a_caller_of_no_session_is_let),
+                cmocka_unit_test(a_caller_without_permission_attempts_nothing),
+                cmocka_unit_test(a_private_fuse_is_no_obstacle),
                 cmocka_unit_test(rings_are_not_to_be_had),
                 cmocka_unit_test(there_is_one_listener_in_a_tree),
         };

@@ -360,6 +360,28 @@ static void status_of_a_caller_is_read(void **state) {
         assert_int_equal(caller_parse_status("\nTgid:\tx\n", 9, &s), -EBADMSG);
 }
 
+static void rights_of_a_caller_are_read(void **state) {
+        static const char data[] =
+                "Name:\tx\nTgid:\t1\nUid:\t1000\t0\t0\t1001\nGid:\t1\t2\t3\t4\nFDSize:\t64\n"
+                "Groups:\t4 24 4294967294 \nCapEff:\t0000000000000002\n";
+        static const char none[] =
+                "Name:\tx\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nGroups:\t \nCapEff:\t0\n";
+        CallerRights r;
+
+        assert_int_equal(caller_parse_rights(data, sizeof(data) - 1, &r), 0);
+        assert_int_equal(r.uid, 1001);
+        assert_int_equal(r.gid, 4);
+        assert_true(r.overrides);
+        assert_int_equal(r.n_groups, 3);
+        assert_true(r.groups[0] == 4 && r.groups[1] == 24 && r.groups[2] == 4294967294U);
+        caller_rights_done(&r);
+        assert_int_equal(caller_parse_rights(none, sizeof(none) - 1, &r), 0);
+        assert_true(r.uid == 0 && r.n_groups == 0 && !r.overrides);
+        caller_rights_done(&r);
+        for (size_t n = 0; n < sizeof(data) - 20; n++)
+                assert_int_equal(caller_parse_rights(data, n, &r), -EBADMSG);
+}
+
 static int set_up(void **state) {
         call_table_init(&table);
         return 0;
@@ -373,6 +395,7 @@ int main(void) {
                 cmocka_unit_test(the_struct_of_openat2_is_read_in_all_its_sizes),
                 cmocka_unit_test(opens_that_only_read_are_told_from_others),
                 cmocka_unit_test(status_of_a_caller_is_read),
+                cmocka_unit_test(rights_of_a_caller_are_read),
         };
 
         return cmocka_run_group_tests(tests, set_up, NULL);
