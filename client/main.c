@@ -161,10 +161,13 @@ static const Verb verbs[] = {
         },
         {
                 .name = "doctor",
-                .synopsis = "[--json] [WATCH]",
-                .summary = "look at each watch again and explain what can be seen of it",
-                .details = "Status 1 when a watch is waiting or has failed.",
-                .options = BIT(JSON),
+                .synopsis = "[--write | --json] [WATCH]",
+                .summary =
+                        "look at each watch again and explain what can be seen, refused and undone",
+                .details =
+                        "With --write, sessions try to change a file that is made for it and removed again. Status 1 when a "
+                        "watch is\nwaiting or has failed, or the proof fails.",
+                .options = BIT(JSON) | BIT(WRITE),
                 .max_arguments = 1,
                 .run = verb_doctor,
         },

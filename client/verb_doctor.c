@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "client/canary.h"
 #include "client/matrix_text.h"
 #include "client/terminal.h"
 #include "client/verb.h"
@@ -83,8 +84,18 @@ static int put_watch(const Terminal *t, const WatchView *w) {
         return matrix_print(t, w);
 }
 
-static int print(const Terminal *t, const WatchViews *watches, const char *only,
-                 bool *ret_healthy) {
+/* What is waited for or has failed cannot be proved. */
+static bool prove(const Terminal *t, const Context *context, const WatchView *w) {
+        bool proved = true;
+
+        if (!watch_view_is_ready(w))
+                return false;
+        (void) fflush(t->file);
+        return canary_prove(t, context->socket, w, &proved) >= 0 && proved;
+}
+
+static int print(const Terminal *t, const Context *context, const WatchViews *watches,
+                 const char *only, bool write, bool *ret_healthy) {
         bool healthy = true, any = false;
 
         for (size_t i = 0; i < watches->n; i++) {
@@ -100,6 +111,8 @@ static int print(const Terminal *t, const WatchViews *watches, const char *only,
                 r = put_watch(t, w);
                 if (r < 0)
                         return r;
+                if (write)
+                        healthy &= prove(t, context, w);
         }
         if (watches->n == 0)
                 fputs("no watch is configured: add a [Watch NAME] with a Path= to mountwatch.conf and run "
@@ -155,7 +168,8 @@ static int show(const Context *context, const Options *options, json_object *rep
                 filter(reply, only);
                 r = verb_print_json(json_object_get(reply));
         } else {
-                if (print(&t, watches, only, &healthy) < 0)
+                if (print(&t, context, watches, only, options_has(options, OPTION_WRITE),
+                          &healthy) < 0)
                         return complain_memory();
                 r = verb_flush();
         }
@@ -168,6 +182,10 @@ int verb_doctor(const Context *context, const Options *options) {
         const char *only = options->arguments[0];
         int r;
 
+        if (options_has(options, OPTION_JSON) && options_has(options, OPTION_WRITE)) {
+                complain("--write tells what happens as it happens: it takes no --json");
+                return STATUS_USAGE;
+        }
         if (!parameters || json_add_bool(parameters, "probe", true) < 0)
                 return complain_memory();
         r = verb_call(context, "ListWatches", TAKE_PTR(parameters), &reply);
