@@ -206,7 +206,7 @@ MAN1 := docs/man/mountwatch.1
 MAN5 := docs/man/mountwatch.conf.5
 MAN7 := docs/man/mountwatch-api.7
 MAN8 := docs/man/mountwatchd.8
-DOCS := README.md docs/architecture.md
+DOCS := README.md docs/architecture.md docs/matrix.md
 UNITS := mountwatch.service mountwatch.socket
 D = $(DESTDIR)
 
