@@ -243,15 +243,27 @@ static bool hold_is_wanted(GateSites *s, const Watched *w) {
         return false;
 }
 
-static void not_enforced(Site *site) {
+/* Nothing is held on this watch for those who have no guard. */
+static void tell_not_held(Site *site) {
         const Watched *w = watched_find(site->all->manager, site->name);
         Manager *m = site->all->manager;
         Live *l, *next;
 
-        log_warning("watch '%s': opens cannot be held: %s", site->name, site->reason);
         HASH_ITER (hh, m->live, l, next)
-                if (w && !live_is_guarded(l) && live_needs_gate_on(l, w->spec))
+                if (w && !live_is_guarded(l) && !l->guard_promised &&
+                    live_needs_gate_on(l, w->spec))
                         live_add_loss(l, "not-enforced", site->name, manager_now(m), 0, 0);
+}
+
+static void not_enforced(Site *site) {
+        log_warning("watch '%s': opens cannot be held: %s", site->name, site->reason);
+        tell_not_held(site);
+}
+
+static void site_fails(Site *site, int error, const char *reason) {
+        (void) snprintf(site->reason, sizeof site->reason, "%s", reason);
+        site->hold_state = error;
+        not_enforced(site);
 }
 
 static int on_hold_state(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
@@ -299,20 +311,20 @@ static void apply_holds(GateSites *s) {
 
         DL_FOREACH (s->sites, site) {
                 const Watched *w = watched_find(s->manager, site->name);
-                bool wanted = w && s->manager->connector && hold_is_wanted(s, w);
+                int r = 0;
 
-                if (!wanted)
+                if (!w || !hold_is_wanted(s, w)) {
                         site_close_hold(site);
-                else if (!site->hold && site->place && site->hold_state >= 0) {
-                        int r = site_open_hold(site, w->spec);
-
-                        if (r < 0) {
-                                (void) snprintf(site->reason, sizeof site->reason, "%s",
-                                                strerror(-r));
-                                site->hold_state = r;
-                                not_enforced(site);
-                        }
+                        continue;
                 }
+                if (site->hold || !site->place || site->hold_state < 0)
+                        continue;
+                r = s->manager->connector ? site_open_hold(site, w->spec) : -ENOTCONN;
+                if (r == -ENOTCONN)
+                        site_fails(site, r,
+                                   "there is no news of processes: nobody knows whose they are");
+                else if (r < 0)
+                        site_fails(site, r, strerror(-r));
         }
 }
 
@@ -363,7 +375,13 @@ static int on_opening(sd_event_source *source, uint64_t usec, void *userdata) {
         gate_sites_done_t done = o->done;
         void *done_userdata = o->userdata;
         int r = o->is_guard ? guard_open(o) : 0;
+        Site *site;
 
+        /* one that has failed for an earlier session, too; but not one that is not there */
+        DL_FOREACH (m->gate_sites->sites, site)
+                if (!o->is_guard && site->hold_state <= 0 &&
+                    (site->hold_state < 0 || site->place || site->looking > 0))
+                        tell_not_held(site);
         opening_free(o);
         if (done)
                 done(m, r, done_userdata);
@@ -432,6 +450,32 @@ int gate_sites_open_guard(GateSites *s, Live *l, int listener_fd, int ledger_fd,
 
         memcpy(o.session, l->session->id, sizeof o.session);
         return opening_start(s, &o);
+}
+
+static int on_no_guard(sd_event_source *source, uint64_t usec, void *userdata) {
+        Live *l = userdata;
+        Manager *m = l->manager;
+        Watched *w;
+
+        l->promise_timer = sd_event_source_disable_unref(l->promise_timer);
+        if (!l->guard_promised)
+                return 0;
+        l->guard_promised = false;
+        log_warning("session %s: its guard did not come", l->session->id);
+        DL_FOREACH (m->watches, w)
+                if (!live_is_guarded(l) && live_needs_gate_on(l, w->spec))
+                        live_add_loss(l, "not-enforced", w->spec->name, l->session->started,
+                                      manager_now(m), 0);
+        apply_holds(m->gate_sites);
+        return 0;
+}
+
+void gate_sites_expect_guard(GateSites *s, Live *l) {
+        l->guard_promised = true;
+        l->promise_timer = sd_event_source_disable_unref(l->promise_timer);
+        if (sd_event_add_time_relative(s->manager->event, &l->promise_timer, CLOCK_MONOTONIC,
+                                       GATE_PROMISE_USEC, 1000, on_no_guard, l) < 0)
+                (void) on_no_guard(NULL, 0, l);
 }
 
 void gate_sites_close_guard(GateSites *s, Live *l) {

@@ -8,7 +8,8 @@
 
 #include "daemon/gatekeeper.h"
 
-#define GATE_READY_USEC (2 * USEC_PER_SEC) /* how long a start waits for gates to stand */
+#define GATE_READY_USEC (2 * USEC_PER_SEC)   /* how long a start waits for gates to stand */
+#define GATE_PROMISE_USEC (5 * USEC_PER_SEC) /* how long a promised guard is waited for */
 
 /* A gate of this keeper with its hooks; the caller sets guard or hold. NULL for lack of memory. */
 Gate *gate_new(Gatekeeper *k, GateHooks *ret_hooks);
@@ -29,6 +30,8 @@ int gate_sites_update_holds(GateSites *s, gate_sites_done_t done /* or NULL */, 
 /* Takes both descriptors, also on failure; -1 for no ledger. The session has a guard when `done` says 0. */
 int gate_sites_open_guard(GateSites *s, Live *l, int listener_fd, int ledger_fd,
                           gate_sites_done_t done, void *userdata);
+/* The starter is about to: until then nothing is held for the session. When it does not come, that is told, and opens are held. */
+void gate_sites_expect_guard(GateSites *s, Live *l);
 /* Before a session goes. */
 void gate_sites_close_guard(GateSites *s, Live *l);
 

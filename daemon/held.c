@@ -124,6 +124,14 @@ void held_drop(Manager *m, const Gate *g, uint64_t attempt) {
                         held_free(m, h);
 }
 
+void held_drop_process(Manager *m, pid_t pid) {
+        Held *h, *next;
+
+        DL_FOREACH_SAFE (m->held, h, next)
+                if (h->attempt->pid == pid)
+                        held_answer(m, h, VERB_LET);
+}
+
 void held_drop_gate(Manager *m, const Gate *g) {
         Held *h, *next;
 

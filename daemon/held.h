@@ -33,6 +33,8 @@ void held_decide(Manager *m, Held *h, Decree decree);
 void held_drop(Manager *m, const Gate *g, uint64_t attempt);
 /* The session was thawed: what froze it goes on. */
 void held_let_session(Manager *m, const char *session);
+/* The process that waited has ended. */
+void held_drop_process(Manager *m, pid_t pid);
 /* The gate is closed: what waited there has been let. */
 void held_drop_gate(Manager *m, const Gate *g);
 void held_drop_session(Manager *m, const char *session);

@@ -8,6 +8,8 @@
 #include "daemon/barrier.h"
 #include "daemon/core/attribution.h"
 #include "daemon/enforce.h"
+#include "daemon/gate_site.h"
+#include "daemon/held.h"
 #include "daemon/kernel/cgroup.h"
 #include "daemon/kernel/proc.h"
 #include "daemon/live.h"
@@ -53,6 +55,7 @@ void intake_processes(Manager *m) {
                         break;
                 case PROC_EXIT:
                         process_table_exit(m->processes, e->pid, e->at);
+                        held_drop_process(m, e->pid);
                         exits = true;
                         break;
                 case PROC_LOST:
@@ -202,6 +205,9 @@ static void take_state(Watched *w, const WatcherStatus *status) {
                 log_debug("watch '%s': %s%s%s", w->spec->name,
                           watcher_state_to_string(status->state), status->reason[0] ? ": " : "",
                           status->reason);
+        /* its path has come, or gone: so does what is held there */
+        if (w->manager->live && (before == WATCHER_WAITING || status->state == WATCHER_WAITING))
+                (void) gate_sites_refresh(w->manager->gate_sites);
         HASH_ITER (hh, w->manager->live, l, next)
                 (void) store_put_session_watch(w->manager->store, l->session->id, w->spec,
                                                status->scope, &status->coverage);

@@ -99,6 +99,7 @@ static void on_holds_stand(Manager *m, int r, void *userdata) {
 static void on_started(Manager *m, int r, Live *live, Watched *const *missing, size_t n_missing,
                        void *userdata) {
         _cleanup_(start_freep) Start *s = userdata;
+        bool needed, promised;
 
         if (r < 0) {
                 if (r == -ESRCH)
@@ -111,15 +112,15 @@ static void on_started(Manager *m, int r, Live *live, Watched *const *missing, s
         for (size_t i = 0; i < n_missing; i++)
                 start_warn(s, missing[i]->spec->name,
                            "not ready yet: its filesystem does not answer");
-        if (!gatekeeper_is_needed(m, live) || live_is_guarded(live))
-                start_answer(m, s, /* guard= */ false);
-        else if (s->guard) {
+        needed = gatekeeper_is_needed(m, live) && !live_is_guarded(live);
+        promised = needed && s->guard;
+        if (promised)
                 gate_sites_expect_guard(m->gate_sites, live);
-                start_answer(m, s, /* guard= */ true);
-        } else if (gate_sites_update_holds(m->gate_sites, on_holds_stand, s) >= 0)
+        else if (needed && gate_sites_update_holds(m->gate_sites, on_holds_stand, s) >= 0) {
                 s = NULL;
-        else
-                start_answer(m, s, /* guard= */ false);
+                return;
+        }
+        start_answer(m, s, promised);
 }
 
 static Start *start_new(ApiCall *call, json_object *parameters) {
