@@ -36,6 +36,16 @@ static bool is_untouched(const Ground *g, const Node *object, const GroundStat *
         return !g->remote && same_as_known(object, s) && s->mtime < earliest(rec) - TICK_SLACK_NSEC;
 }
 
+bool content_differs(Ground *g, const Node *object, GroundStat *ret) {
+        GroundStat s;
+
+        if (!object || object->content != CONTENT_KNOWN || ground_stat_names(g, object, &s) < 0 ||
+            same_as_known(object, &s))
+                return false;
+        *ret = s;
+        return true;
+}
+
 bool content_is_born(const GroundStat *s, const Record *rec) {
         return s->btime > earliest(rec) - NOW_SLACK_NSEC;
 }

@@ -23,6 +23,8 @@ void content_touched(Ground *g, Node *object, const Record *rec);
 /* A CLOSE_WRITE without a MODIFY beside it: true when the object differs from what events explain. Then it is as it
  * was for content_settle(). */
 bool content_closed(Ground *g, Node *object, const Record *rec, GroundStat *ret);
+/* The object as it is now differs from what events explain. */
+bool content_differs(Ground *g, const Node *object, GroundStat *ret);
 /* The file came into being after the record's event may have begun. */
 bool content_is_born(const GroundStat *s, const Record *rec);
 /* What was found is explained from now on. */

@@ -310,22 +310,23 @@ int ground_stat_node(Ground *g, const Node *n, GroundStat *ret) {
         return fd < 0 ? fd : ground_stat_at(g, fd, n->name, GROUND_ID, ret);
 }
 
-int ground_stat_object(Ground *g, const FanHandle *h, const Node *n, GroundStat *ret) {
-        uint64_t id = fan_handle_id(h);
+int ground_stat_names(Ground *g, const Node *n, GroundStat *ret) {
+        uint64_t id = n ? n->id : 0;
         GroundStat s = {};
-        int r;
 
-        r = ground_stat_handle(g, h, ret);
-        if (r != -EOPNOTSUPP)
-                return r;
-        for (r = -ESTALE; n && n->parent; n = node_next_name(n)) {
-                r = ground_stat_node(g, n, &s);
-                if (r == 0 && s.id == id) {
+        for (; n && n->parent; n = node_next_name(n)) {
+                if (ground_stat_node(g, n, &s) == 0 && s.id == id) {
                         *ret = s;
                         return 0;
                 }
         }
-        return r < 0 ? r : -ESTALE;
+        return -ESTALE;
+}
+
+int ground_stat_object(Ground *g, const FanHandle *h, const Node *n, GroundStat *ret) {
+        int r = ground_stat_handle(g, h, ret);
+
+        return r == -EOPNOTSUPP ? ground_stat_names(g, n, ret) : r;
 }
 
 int ground_directory_path(Ground *g, const FanHandle *h, char **ret) {

@@ -62,6 +62,8 @@ int ground_stat_at(const Ground *g, int fd, const char *name, int flags, GroundS
 int ground_stat_handle(Ground *g, const FanHandle *h, GroundStat *ret);
 /* The same, by the names that the tree has for it where there is no other way. */
 int ground_stat_object(Ground *g, const FanHandle *h, const Node *n, GroundStat *ret);
+/* An object by the names that the tree has for it; n is the first of them. -ESTALE: none leads to it. */
+int ground_stat_names(Ground *g, const Node *n, GroundStat *ret);
 /* The directory of a node, for reading. -ESTALE: another object has that path by now. Caller closes. */
 int ground_open_node(Ground *g, const Node *n);
 /* Of the name of a node, found by its path. ret->id is set. */

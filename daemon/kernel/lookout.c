@@ -86,6 +86,7 @@ static int lookout_build(Lookout *l) {
                 .base = l->place.base,
                 .file = l->place.file,
                 .by_directories = l->tier == TIER_DIRECTORIES,
+                .late_stores = str_equal(l->place.fstype, "overlay"),
                 .tree = l->tree,
                 .ground = &l->ground,
                 .walk = l->walk,

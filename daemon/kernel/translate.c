@@ -21,6 +21,7 @@ int translator_new(const TranslatorConfig *config, Translator **ret) {
         if (!t->base || (config->file && !t->file))
                 return -ENOMEM;
         t->by_directories = config->by_directories;
+        t->late_stores = config->late_stores;
         t->tree = config->tree;
         t->ground = config->ground;
         t->walk = config->walk;

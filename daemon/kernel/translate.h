@@ -25,6 +25,8 @@ typedef struct TranslatorConfig {
         const char *file;
         /* Marks are on directories: a new one has to be read, a rename has only the sides that are marked. */
         bool by_directories;
+        /* A mapping outlives the last close that is told of (overlayfs maps another file): looked at again at each sync. */
+        bool late_stores;
         Tree *tree;
         Ground *ground;
         TreeWalk *

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 /* Nothing that waits in the queue for longer than this many closes is waited for. */
-#define UNEXPLAINED_MAX 1024
+#define UNEXPLAINED_MAX 256
 
 /*
  * The names under which a change of an object is told. The name in the record, when it is one of the watch and still leads to
@@ -88,7 +88,7 @@ static bool mark_rivals(Translator *t, const Record *rec) {
         for (i = 0; i < t->n_unexplained; i++) {
                 Unexplained *u = &t->unexplained[i];
 
-                if (u->id == rec->child_id && u->change.pid != rec->fan.pid) {
+                if (u->id == rec->child_id && !u->late && u->change.pid != rec->fan.pid) {
                         u->change.inferred = true;
                         found = true;
                 }
@@ -96,9 +96,21 @@ static bool mark_rivals(Translator *t, const Record *rec) {
         return found;
 }
 
+static void drop_late(Translator *t) {
+        size_t i, k = 0;
+
+        for (i = 0; i < t->n_unexplained; i++) {
+                if (t->unexplained[i].late)
+                        change_done(&t->unexplained[i].change);
+                else
+                        t->unexplained[k++] = t->unexplained[i];
+        }
+        t->n_unexplained = k;
+}
+
 static int leave_open(Translator *t, const Record *rec, Node *const *names, size_t n,
-                      const GroundStat *s) {
-        bool rival = mark_rivals(t, rec);
+                      const GroundStat *s, bool late) {
+        bool rival = !late && mark_rivals(t, rec);
         size_t i;
         int r;
 
@@ -106,10 +118,11 @@ static int leave_open(Translator *t, const Record *rec, Node *const *names, size
                 Unexplained u = {
                         .id = rec->child_id,
                         .stat = *s,
+                        .late = late,
                         .change = translate_change(rec, OP_MODIFY, (ObjectKind) names[i]->kind),
                 };
 
-                u.change.inferred = rival;
+                u.change.inferred = rival || late;
                 u.change.path = node_path(names[i], t->base, NULL);
                 r = unexplained_push(t, u);
                 if (r < 0) {
@@ -117,15 +130,18 @@ static int leave_open(Translator *t, const Record *rec, Node *const *names, size
                         return r;
                 }
         }
-        if (t->n_unexplained >= UNEXPLAINED_MAX)
+        if (t->n_unexplained >= UNEXPLAINED_MAX) {
                 (void) translator_settle(t, /* all= */ true);
+                drop_late(t);
+        }
         return 0;
 }
 
 static void end_open(Translator *t, Unexplained *u, bool told) {
         Node *object = told ? tree_find_object(t->tree, u->id) : NULL;
 
-        if (object)
+        told = told && (!u->late || content_differs(t->ground, object, &u->stat));
+        if (told && object)
                 content_settle(object, &u->stat);
         if (told)
                 translate_emit(t, &u->change);
@@ -151,21 +167,31 @@ void translate_settle_object(Translator *t, uint64_t id) {
                 close_open(t, id, /* told= */ true);
 }
 
+/* A late one stays until it differs; then whoever closed the file first is told, since it does not differ any more. */
+static bool is_due(Translator *t, Unexplained *u, bool all) {
+        if (u->late)
+                return all &&
+                        content_differs(t->ground, tree_find_object(t->tree, u->id), &u->stat);
+        return all || u->waited;
+}
+
 bool translator_settle(Translator *t, bool all) {
         size_t i, k = 0;
+        bool open = false;
 
         for (i = 0; i < t->n_unexplained; i++) {
                 Unexplained *u = &t->unexplained[i];
 
-                if (all || u->waited) {
+                if (is_due(t, u, all)) {
                         end_open(t, u, /* told= */ true);
                 } else {
                         u->waited = true;
+                        open = open || !u->late;
                         t->unexplained[k++] = *u;
                 }
         }
         t->n_unexplained = k;
-        return k > 0;
+        return open;
 }
 
 /*
@@ -225,8 +251,14 @@ int translate_content(Translator *t, const Record *rec, Node *directory) {
         }
         if (mask & FAN_BIT_ATTRIB)
                 tell(t, rec, names, n, OP_METADATA);
-        if (mask & FAN_BIT_CLOSE_WRITE && !(mask & FAN_BIT_MODIFY) &&
-            content_closed(t->ground, object, rec, &s))
-                return leave_open(t, rec, names, n, &s);
+        if (!(mask & FAN_BIT_CLOSE_WRITE) || mask & FAN_BIT_MODIFY)
+                return 0;
+        if (content_closed(t->ground, object, rec, &s))
+                return leave_open(t, rec, names, n, &s, /* late= */ false);
+        if (t->late_stores && object && object->content == CONTENT_KNOWN) {
+                /* The last who closed it is the likeliest to have it mapped still. */
+                close_open(t, rec->child_id, /* told= */ false);
+                return leave_open(t, rec, names, n, &(GroundStat){}, /* late= */ true);
+        }
         return 0;
 }

@@ -20,6 +20,7 @@ typedef struct Unexplained {
         uint64_t id;
         GroundStat stat;
         Change change;
+        bool late;   /* did not differ at the close, may differ later */
         bool waited; /* the queue has been read empty since the object was looked at */
 } Unexplained;
 
@@ -31,7 +32,7 @@ struct Translator {
         translate_emit_t emit;
         void *userdata;
         pid_t self;
-        bool by_directories;
+        bool by_directories, late_stores;
         bool root_gone;
         bool doubt; /* see translator_take_doubt() */
         uint64_t outside
