@@ -46,7 +46,7 @@ static void start_next(Manager *m) {
 
         if (!h || m->hashing_runs)
                 return;
-        if (job_start(m->jobs, hashing_run, hashing_done, h) < 0)
+        if (job_start_background(m->jobs, hashing_run, hashing_done, h) < 0)
                 return; /* too many at work: the next one that is added tries again */
         LL_DELETE(m->hashing, h);
         m->n_hashing--;

@@ -16,6 +16,7 @@ typedef struct Job {
         job_run_t run;
         job_done_t done;
         void *userdata;
+        bool background;
 } Job;
 
 /* Shared with the threads: it lives until the loop has let go of it and the last thread has come back. */
@@ -24,7 +25,8 @@ struct Jobs {
         Manager *manager; /* NULL once the loop has let go */
         sd_event_source *source;
         int fd;
-        unsigned running; /* threads */
+        unsigned running;    /* threads */
+        unsigned background; /* of them */
         Job *finished;
 };
 
@@ -48,6 +50,7 @@ static void *job_thread(void *userdata) {
         job->run(job->userdata);
         (void) pthread_mutex_lock(&j->mutex);
         j->running--;
+        j->background -= job->background;
         if (j->manager) {
                 DL_APPEND(j->finished, job);
                 (void) eventfd_write(j->fd, 1);
@@ -135,31 +138,47 @@ static int spawn(Job *job) {
         r = pthread_create(&thread, &attributes, job_thread, job);
         (void) pthread_sigmask(SIG_SETMASK, &before, NULL);
         (void) pthread_attr_destroy(&attributes);
-        return -r;
+        return r == EAGAIN ? -ENOMEM : -r; /* it does not pass by itself */
 }
 
-int job_start(Jobs *j, job_run_t run, job_done_t done, void *userdata) {
+static int start(Jobs *j, const Job *like) {
         Job *job = calloc(1, sizeof *job);
         int r = 0;
 
         if (!job)
                 return -ENOMEM;
-        *job = (Job){.jobs = j, .run = run, .done = done, .userdata = userdata};
+        *job = *like;
         (void) pthread_mutex_lock(&j->mutex);
-        if (j->running >= JOBS_MAX)
+        if (j->running >= JOBS_MAX || (job->background && j->background >= JOBS_BACKGROUND_MAX))
                 r = -EAGAIN;
-        else
+        else {
                 j->running++;
+                j->background += job->background;
+        }
         (void) pthread_mutex_unlock(&j->mutex);
         if (r >= 0) {
                 r = spawn(job);
                 if (r < 0) {
                         (void) pthread_mutex_lock(&j->mutex);
                         j->running--;
+                        j->background -= job->background;
                         (void) pthread_mutex_unlock(&j->mutex);
                 }
         }
         if (r < 0)
                 free(job);
         return r;
+}
+
+int job_start(Jobs *j, job_run_t run, job_done_t done, void *userdata) {
+        return start(j, &(Job){.jobs = j, .run = run, .done = done, .userdata = userdata});
+}
+
+int job_start_background(Jobs *j, job_run_t run, job_done_t done, void *userdata) {
+        return start(j,
+                     &(Job){.jobs = j,
+                            .run = run,
+                            .done = done,
+                            .userdata = userdata,
+                            .background = true});
 }

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <utlist.h>
 
 #define KEEP_ENTRIES_MAX 100000 /* of a directory that is replaced or moved out */
 
@@ -19,8 +20,9 @@ typedef struct Want {
         KeepWhat what;
 } Want;
 
-typedef struct Keeping {
-        Gate *gate; /* reference */
+struct Keeping {
+        Keeping *prev, *next; /* in Manager.keepings, while no thread is free */
+        Gate *gate;           /* reference */
         Attempt *attempt;
         WatchSpec *spec; /* reference */
         char *state_dir;
@@ -30,7 +32,7 @@ typedef struct Keeping {
         KeptList list;
         bool complete;
         int r;
-} Keeping;
+};
 
 static Keeping *keeping_free(Keeping *k) {
         if (!k)
@@ -105,12 +107,39 @@ static void not_preserved(Manager *m, Gate *g, Attempt *a, const WatchSpec *spec
         }
 }
 
+/* Gives the attempt back. */
+static void keeping_give_up(Manager *m, Keeping *k, int error) {
+        if (error < 0)
+                not_preserved(m, k->gate, k->attempt, k->spec, error);
+        gatekeeper_go_on(m, k->gate, TAKE_PTR(k->attempt));
+        (void) keeping_free(k);
+}
+
 /* A tree too large, or with another filesystem in it: as far as it went. */
 static void tell_incomplete(Manager *m, const Keeping *k) {
         Live *l = live_find(m, k->attempt->session);
 
         if (l)
                 live_add_loss(l, "not-preserved", k->spec->name, k->attempt->at, manager_now(m), 0);
+}
+
+static void keeping_done(Manager *m, void *userdata);
+
+/* A thread has become free. What has been answered meanwhile, by its deadline, needs no copy. */
+static void keeping_start_next(Manager *m) {
+        Keeping *k, *next;
+
+        DL_FOREACH_SAFE (m->keepings, k, next) {
+                const bool waits = gatekeeper_is_waiting(k->gate, k->attempt);
+                int r = waits ? job_start(m->jobs, keeping_run, keeping_done, k) : 0;
+
+                if (r == -EAGAIN)
+                        return;
+                DL_DELETE(m->keepings, k);
+                if (waits && r >= 0)
+                        return;
+                keeping_give_up(m, k, r);
+        }
 }
 
 static void keeping_done(Manager *m, void *userdata) {
@@ -121,6 +150,7 @@ static void keeping_done(Manager *m, void *userdata) {
                 (void) keeping_free(k);
                 return;
         }
+        keeping_start_next(m);
         if (k->r >= 0)
                 k->r = store_put_kept(m->store, k->attempt->session, &k->list);
         if (k->r >= 0)
@@ -205,7 +235,7 @@ static void remove_files(Manager *m, const char *session) {
                 return;
         (void) snprintf(rm->session, sizeof rm->session, "%s", session);
         rm->state_dir = strdup(m->state_dir);
-        if (!rm->state_dir || job_start(m->jobs, removal_run, removal_done, rm) < 0)
+        if (!rm->state_dir || job_start_background(m->jobs, removal_run, removal_done, rm) < 0)
                 removal_done(m, rm);
 }
 
@@ -253,14 +283,6 @@ static Keeping *keeping_new(Manager *m, Gate *g, Attempt *a, const Watched *w) {
         return k;
 }
 
-/* Gives the attempt back. */
-static void keeping_give_up(Manager *m, Keeping *k, int error) {
-        if (error < 0)
-                not_preserved(m, k->gate, k->attempt, k->spec, error);
-        gatekeeper_go_on(m, k->gate, TAKE_PTR(k->attempt));
-        (void) keeping_free(k);
-}
-
 void keeping_start(Manager *m, Gate *g, Attempt *a) {
         const Watched *w = watched_find(m, a->watch);
         const Live *l = live_find(m, a->session);
@@ -284,6 +306,17 @@ void keeping_start(Manager *m, Gate *g, Attempt *a) {
         }
         k->room = keeping_room(m);
         r = k->room > 0 ? job_start(m->jobs, keeping_run, keeping_done, k) : -ENOSPC;
-        if (r < 0)
+        if (r == -EAGAIN)
+                DL_APPEND(m->keepings, k);
+        else if (r < 0)
                 keeping_give_up(m, k, r);
+}
+
+void keeping_free_all(Manager *m) {
+        Keeping *k, *next;
+
+        DL_FOREACH_SAFE (m->keepings, k, next) {
+                DL_DELETE(m->keepings, k);
+                (void) keeping_free(k);
+        }
 }

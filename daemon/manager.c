@@ -7,6 +7,7 @@
 #include "daemon/held.h"
 #include "daemon/intake.h"
 #include "daemon/job.h"
+#include "daemon/keeping.h"
 #include "daemon/kernel/cgroup.h"
 #include "daemon/kernel/mountinfo.h"
 #include "daemon/live.h"
@@ -462,6 +463,7 @@ Manager *manager_free(Manager *m) {
         stream_free_all(m);
         barrier_free_all(m);
         held_free_all(m);
+        keeping_free_all(m);
         undo_job_free_all(m);
         hashing_free_all(m);
         snapshot_free_all(m);

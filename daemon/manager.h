@@ -24,6 +24,7 @@ typedef struct UndoJob UndoJob;
 typedef struct Hashing Hashing;
 typedef struct Snapshots Snapshots;
 typedef struct Prospects Prospects;
+typedef struct Keeping Keeping;
 typedef struct Gate Gate;
 typedef struct Gatekeeper Gatekeeper;
 typedef struct GateSites GateSites;
@@ -69,6 +70,7 @@ struct Manager {
         Watchdog *watchdog;
         Held *held; /* list */
         uint64_t next_held;
+        Keeping *keepings; /* list: calls whose copy waits for a thread */
         UndoJob *undos; /* list */
         Snapshots *snapshots; /* list: being taken */
         Prospects *prospects;

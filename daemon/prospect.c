@@ -103,7 +103,7 @@ static int look_start(Prospects *p, Watched *w) {
         (void) snprintf(l->name, sizeof l->name, "%s", w->spec->name);
         l->path = strdup(w->spec->path);
         w->hold = HOLD_UNKNOWN;
-        r = l->path ? job_start(p->manager->jobs, look_run, look_done, l) : -ENOMEM;
+        r = l->path ? job_start_background(p->manager->jobs, look_run, look_done, l) : -ENOMEM;
         if (r < 0) {
                 look_free(l);
                 return r;

@@ -173,7 +173,7 @@ static int part_start(Snapshots *s, const Watched *w) {
         p->complete = true;
         p->room = keeping_room(m);
         p->state_dir = strdup(m->state_dir);
-        r = p->state_dir ? job_start(m->jobs, part_run, part_done, p) : -ENOMEM;
+        r = p->state_dir ? job_start_background(m->jobs, part_run, part_done, p) : -ENOMEM;
         if (r < 0) {
                 part_free(p);
                 return r;
