@@ -27,6 +27,10 @@ static void answer_named(ApiCall *call, const char *error, const char *key, cons
         (void) api_call_error(call, error, o);
 }
 
+static uid_t uid_of(const Peer *peer) {
+        return peer->privileged ? (uid_t) -1 : peer->uid;
+}
+
 /* ---- Undo ---- */
 
 /* The session itself, or one that was started in it: these are undone together. *ret_id is the one that lives. */
@@ -128,6 +132,7 @@ void method_undo(ApiCall *call, const Peer *peer, json_object *parameters, void 
         UndoRequest q = {
                 .dry_run = parameter_bool(parameters, "dryRun"),
                 .force = parameter_bool(parameters, "force"),
+                .uid = uid_of(peer),
         };
         Manager *m = userdata;
         StoredSession s;
@@ -153,10 +158,6 @@ void method_undo(ApiCall *call, const Peer *peer, json_object *parameters, void 
 }
 
 /* ---- quarantine ---- */
-
-static uid_t uid_of(const Peer *peer) {
-        return peer->privileged ? (uid_t) -1 : peer->uid;
-}
 
 static void free_items(Quarantined *list, size_t n) {
         for (size_t i = 0; i < n; i++)
@@ -337,8 +338,8 @@ static int start_items_job(Manager *m, ApiCall *call, Quarantined *items, size_t
         if (!j->state_dir || (w && !j->root))
                 r = -ENOMEM;
         if (r >= 0)
-                r = job_start(m->jobs, restore ? restore_run : purge_run,
-                              restore ? restore_done : purge_done, j);
+                r = job_start_background(m->jobs, restore ? restore_run : purge_run,
+                                         restore ? restore_done : purge_done, j);
         if (r < 0)
                 items_job_free(j);
         return r;

@@ -25,7 +25,9 @@ struct UndoJob {
         UndoPlanner *planner;
         UndoPlan *plan;
         char *state_dir;
-        bool *earlier; /* steps that an earlier run has done */
+        bool *earlier;       /* steps that an earlier run has done */
+        int64_t checked_seq; /* operations up to here were done by the user's own processes */
+        int64_t checked_process;
         sd_event_source *plan_source, *tell_source;
         int fd; /* eventfd: steps have been finished */
         atomic_size_t finished;
@@ -235,10 +237,54 @@ static int start_run(UndoJob *u) {
         if (r >= 0)
                 r = reply(u, NULL, /* last= */ false);
         if (r >= 0)
-                r = job_start(u->manager->jobs, run, on_run_ended, u);
+                r = job_start_background(u->manager->jobs, run, on_run_ended, u);
         if (r >= 0)
                 u->running = true;
         return r;
+}
+
+/* ---- whose changes they are ---- */
+
+#define CHECK_SLICE 256
+
+/* -EPERM: somebody else's process did it, by sudo for instance. */
+static int check_author(UndoJob *u, const Operation *op) {
+        ProcessInfo p = {};
+        int r;
+
+        if (op->process_id == 0 || op->process_id == u->checked_process)
+                return 0;
+        r = store_get_process(u->manager->store, op->process_id, &p);
+        if (r < 0)
+                return r == -ENOENT ? 0 : r;
+        u->checked_process = op->process_id;
+        r = p.uid == u->request.uid || op->action == ACTION_DENIED ? 0 : -EPERM;
+        process_info_done(&p);
+        return r;
+}
+
+/* 1: there is more to check. */
+static int check_authors(UndoJob *u) {
+        const StoreQuery q = {
+                .session = u->request.session,
+                .with_inner = true,
+                .after_seq = u->checked_seq,
+                .uid = (uid_t) -1,
+        };
+        _cleanup_free_ Operation *list = calloc(CHECK_SLICE, sizeof *list);
+        size_t n = 0;
+        int r;
+
+        if (!list)
+                return -ENOMEM;
+        r = store_read_operations(u->manager->store, &q, list, CHECK_SLICE, &n);
+        for (size_t i = 0; i < n; i++) {
+                if (r >= 0)
+                        r = check_author(u, &list[i]);
+                u->checked_seq = list[i].seq;
+                operation_done(&list[i]);
+        }
+        return r < 0 ? r : n > 0;
 }
 
 static int on_plan(sd_event_source *source, void *userdata) {
@@ -257,6 +303,34 @@ static int on_plan(sd_event_source *source, void *userdata) {
                 r = start_run(u);
         }
         if (r < 0)
+                undo_job_fail(u, r);
+        return 0;
+}
+
+static int plan(UndoJob *u) {
+        u->plan_source = sd_event_source_disable_unref(u->plan_source);
+        return sd_event_add_defer(u->manager->event, &u->plan_source, on_plan, u) < 0
+                ? -ENOMEM
+                : sd_event_source_set_enabled(u->plan_source, SD_EVENT_ON);
+}
+
+static int on_check(sd_event_source *source, void *userdata) {
+        UndoJob *u = userdata;
+        int r;
+
+        if (api_call_is_gone(u->call)) {
+                undo_job_free(u);
+                return 0;
+        }
+        r = check_authors(u);
+        if (r == 0)
+                r = plan(u);
+        if (r == -EPERM) {
+                answer_denied(
+                        u->call,
+                        "processes of another user took part in the session; root and members of the configured group may undo it");
+                undo_job_free(u);
+        } else if (r < 0)
                 undo_job_fail(u, r);
         return 0;
 }
@@ -290,7 +364,8 @@ int undo_job_start(Manager *m, ApiCall *call, UndoRequest *q) {
         if (r >= 0)
                 r = undo_planner_new(m->store, q->session, q->paths, &u->planner);
         if (r >= 0)
-                r = sd_event_add_defer(m->event, &u->plan_source, on_plan, u);
+                r = sd_event_add_defer(m->event, &u->plan_source,
+                                       q->uid == (uid_t) -1 ? on_plan : on_check, u);
         if (r >= 0)
                 r = sd_event_source_set_enabled(u->plan_source, SD_EVENT_ON);
         if (r < 0) {

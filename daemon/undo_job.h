@@ -13,6 +13,7 @@ typedef struct UndoRequest {
         char **paths; /* NULL: all. Owned by the request */
         bool dry_run;
         bool force;
+        uid_t uid; /* only when all that was done was done by this user's processes; (uid_t) -1: whoever did it */
 } UndoRequest;
 
 void undo_request_done(UndoRequest *q);
