@@ -5,6 +5,8 @@
  */
 #include "daemon/kernel/translate.h"
 
+#include <fcntl.h>
+
 #define DIRECTORIES 6 /* the last two are never in the tree */
 #define NAMES 4
 
@@ -79,7 +81,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         TreeWalk *walk = NULL;
         Tree *tree = NULL;
         size_t told = 0, n, i;
-        Batch b = {.fd = -1};
+        static unsigned char nothing[256 * 1024]; /* room for looking ahead, where nothing comes */
+        Batch b = {.fd = open("/dev/null", O_RDONLY | O_CLOEXEC), .buffer = nothing};
         FanHandle root = handle(0);
         TranslatorConfig config = {.base = "/watch", .emit = emit, .userdata = &told};
 
@@ -106,5 +109,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         tree_walk_free(walk);
         tree_free(tree);
         free(b.records);
+        (void) close(b.fd);
         return 0;
 }
