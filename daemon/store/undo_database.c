@@ -302,7 +302,7 @@ static int put_back(UndoRun *run, UndoStep *s, const Foothold *spot) {
 }
 
 /* The rows that somebody else has added may be in the -wal only. */
-static int check_foreign(const UndoRun *run, UndoStep *s, const Foothold *spot) {
+static int check_foreign(UndoRun *run, UndoStep *s, const Foothold *spot) {
         char wal[NAME_MAX + 1];
         int r = undo_check_foreign(run, s, spot->dir_fd, spot->name);
 

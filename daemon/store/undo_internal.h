@@ -76,6 +76,13 @@ typedef struct UndoMade {
         UT_hash_handle hh;
 } UndoMade;
 
+/* How the times of a filesystem relate to ours. */
+typedef struct UndoClock {
+        dev_t dev;
+        bool measured, known;
+        int64_t ahead, slack; /* microseconds */
+} UndoClock;
+
 /* Something changed that is not on disk yet. */
 #define UNDO_UNSYNCED_MAX 128
 typedef struct UndoUnsynced {
@@ -95,6 +102,7 @@ typedef struct UndoRun {
         UndoUnsynced unsynced[UNDO_UNSYNCED_MAX];
         size_t n_unsynced;
         UndoObjectId last_dir; /* among them */
+        UndoClock clock;       /* of the filesystem at hand */
         UndoMade *made;        /* restored files that had several names */
 } UndoRun;
 
@@ -115,7 +123,10 @@ void undo_item(const UndoStep *s, bool in_the_way, char ret[static 17]);
 bool undo_is_in_quarantine(const UndoRun *run, const char *item);
 
 /* Has somebody else changed it? Then the step is refused, unless forced: 1. `name` in dir_fd may be missing. */
-int undo_check_foreign(const UndoRun *run, UndoStep *s, int dir_fd, const char *name);
+int undo_check_foreign(UndoRun *run, UndoStep *s, int dir_fd, const char *name);
+/* undo_clock.c: by the time of its last change; *ret_when is of our clock. What we have touched ourselves does not count. */
+bool undo_has_changed_since(UndoRun *run, const UndoStep *s, int dir_fd, const char *name,
+                            usec_t *ret_when);
 /* Takes away what stands at the path of a step, when forced; else 1: refused. */
 int undo_make_way(UndoRun *run, UndoStep *s);
 /* The state of a step that could not be done. Gives the error on when it stops the run. */

@@ -2,9 +2,7 @@
 /* Running a plan: what is in the way, who has been there since, what leaves and what goes back to its name. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
-#include <sys/vfs.h>
 
 #include "common/time_text.h"
 #include "daemon/store/branch.h"
@@ -12,10 +10,6 @@
 #include "daemon/store/quarantine.h"
 #include "daemon/store/undo_internal.h"
 #include "daemon/store/walk.h"
-
-#define SLACK_USEC (USEC_PER_SEC / 10)
-#define SMB1_MAGIC 0xFF534D42
-#define SMB2_MAGIC 0xFE534D42
 
 int undo_fail(UndoStep *s, int error) {
         int r = undo_set_reason(s, UNDO_FAILED, "%s", strerrordesc_np(-error));
@@ -39,37 +33,7 @@ int undo_spot(const UndoStep *s, const char *path, Foothold *ret) {
         return foothold_open(root, path, ret);
 }
 
-/* The clock of a server is not ours: its times cannot be compared with those of operations. */
-static bool has_own_clock(int dir_fd) {
-        struct statfs fs;
-
-        if (fstatfs(dir_fd, &fs) < 0)
-                return true;
-        switch ((uint32_t) fs.f_type) {
-        case NFS_SUPER_MAGIC:
-        case SMB1_MAGIC:
-        case SMB2_MAGIC:
-        case FUSE_SUPER_MAGIC:
-                return true;
-        default:
-                return false;
-        }
-}
-
-/* A directory's time is changed by our own steps as well; who else has been in it shows in its entries. */
-static bool has_changed_since(const UndoRun *run, const UndoStep *s, int dir_fd, const char *name,
-                              usec_t *ret_when) {
-        struct stat st;
-
-        if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISDIR(st.st_mode) ||
-            undo_has_touched(run, &st) || has_own_clock(dir_fd))
-                return false;
-        *ret_when = (usec_t) st.st_ctim.tv_sec * USEC_PER_SEC +
-                (usec_t) st.st_ctim.tv_nsec / NSEC_PER_USEC;
-        return *ret_when > s->last + SLACK_USEC;
-}
-
-int undo_check_foreign(const UndoRun *run, UndoStep *s, int dir_fd, const char *name) {
+int undo_check_foreign(UndoRun *run, UndoStep *s, int dir_fd, const char *name) {
         char when[TIME_TEXT_MAX];
         usec_t at;
         int r;
@@ -80,7 +44,7 @@ int undo_check_foreign(const UndoRun *run, UndoStep *s, int dir_fd, const char *
                 s->state = UNDO_REFUSED;
                 return 1;
         }
-        if (!has_changed_since(run, s, dir_fd, name, &at))
+        if (!undo_has_changed_since(run, s, dir_fd, name, &at))
                 return 0;
         r = undo_set_reason(s, UNDO_REFUSED, "changed by somebody else at %s",
                             time_to_text(at, when));
@@ -255,7 +219,7 @@ static int do_rename(UndoRun *run, UndoStep *s, Foothold *from, Foothold *to,
 }
 
 /* Earlier steps have not been done: where it goes may not be there yet, or not be free yet. */
-static int look_at_rename(const UndoRun *run, UndoStep *s) {
+static int look_at_rename(UndoRun *run, UndoStep *s) {
         _cleanup_(foothold_done) Foothold from = FOOTHOLD_NULL, to = FOOTHOLD_NULL;
         struct stat st;
         int r = undo_spot(s, s->now ? s->now : s->from, &from);

@@ -192,6 +192,42 @@ static void a_change_by_somebody_else_is_not_overwritten(void **state) {
         }
 }
 
+/* As on a share: times are compared by the clock of the server. */
+static void a_change_on_a_fuse_mount_is_not_overwritten(void **state) {
+        _cleanup_free_ char *have = shell_output("command -v bindfs"), *before = NULL;
+        Outcome o = {}, again = {};
+        Scene s;
+
+        if (!have[0]) {
+                print_message("skipped: no bindfs\n");
+                skip();
+        }
+        if (!scene_open(&s, "ext4", false))
+                skip();
+        shell("mkdir %s/real && bindfs %s/real %s", s.m.dir, s.m.dir, s.m.watch);
+        make_tree(&s);
+        before = tree_text(s.m.watch);
+        scene_start(&s, 1);
+        do_change(&s, OP_MODIFY, "a", "echo session >a");
+        do_change(&s, OP_MODIFY, "b", "echo session >b");
+        scene_stop(&s);
+        undo_all(&s, &o);
+        assert_int_equal(problems(&o), 0);
+        assert_tree(&s.m, s.m.watch, before);
+
+        scene_start(&s, 2);
+        do_change(&s, OP_MODIFY, "a", "echo session >a");
+        do_change(&s, OP_MODIFY, "b", "echo session >b");
+        scene_stop(&s);
+        (void) nanosleep(&(struct timespec){.tv_sec = 5}, NULL);
+        do_foreign(&s, OP_MODIFY, "a", "echo theirs >a", false);
+        undo_paths(&s, NULL, false, false, &again);
+        assert_int_equal(again.states[UNDO_REFUSED], 1);
+        shell("cd %s && grep -q theirs a && grep -q bee b", s.m.watch);
+        shell("umount %s", s.m.watch);
+        scene_close(&s);
+}
+
 /* Undo and foreign change of a name, not of an object: something new stands where a removed file was. */
 static void a_new_file_of_somebody_else_keeps_its_name(void **state) {
         Outcome o = {}, forced = {};
@@ -485,6 +521,7 @@ int main(void) {
                 cmocka_unit_test(an_interrupted_undo_goes_on),
                 cmocka_unit_test(a_dry_run_changes_nothing),
                 cmocka_unit_test(a_change_by_somebody_else_is_not_overwritten),
+                cmocka_unit_test(a_change_on_a_fuse_mount_is_not_overwritten),
                 cmocka_unit_test(a_new_file_of_somebody_else_keeps_its_name),
                 cmocka_unit_test(what_was_not_kept_is_told),
                 cmocka_unit_test(a_file_that_is_too_large_is_told),
