@@ -16,7 +16,8 @@ typedef struct Site {
         GateSites *all;
         char name[65];
         WatchSites *place; /* one entry; NULL: not known (yet) */
-        unsigned looking;  /* jobs under way */
+        bool looking;      /* a job is under way */
+        bool look_again;   /* something has changed since it began */
         Gate *hold;        /* NULL: none */
         sd_event_source *hold_source;
         int hold_state; /* as hold_state() */
@@ -110,6 +111,8 @@ static bool place_equal(const WatchSites *a, const WatchSites *b) {
         return true;
 }
 
+static void look_again(Site *site);
+
 static void look_done(Manager *m, void *userdata) {
         Look *look = userdata;
         Site *site = m ? site_find(m->gate_sites, look->name) : NULL;
@@ -117,7 +120,7 @@ static void look_done(Manager *m, void *userdata) {
         Live *l, *next;
 
         if (site) {
-                site->looking--;
+                site->looking = false;
                 /* its marks are where it was: another mount, or another path after a reload */
                 if (!place_equal(site->place, look->place)) {
                         site_tell_lapses(site);
@@ -130,6 +133,7 @@ static void look_done(Manager *m, void *userdata) {
                         if (all && l->guard && l->guard->guard)
                                 guard_set_sites(l->guard->guard, all);
                 apply_holds(m->gate_sites);
+                look_again(site);
                 check_openings(m->gate_sites);
         }
         (void) watch_sites_unref(look->place);
@@ -137,10 +141,16 @@ static void look_done(Manager *m, void *userdata) {
         free(look);
 }
 
+/* One look at a time: those at a share that hangs would use up all threads. */
 static int site_look(Site *site, const WatchSpec *spec) {
-        Look *look = calloc(1, sizeof *look);
+        Look *look;
         int r;
 
+        if (site->looking) {
+                site->look_again = true;
+                return 0;
+        }
+        look = calloc(1, sizeof *look);
         if (!look)
                 return -ENOMEM;
         memcpy(look->name, site->name, sizeof look->name);
@@ -151,7 +161,8 @@ static int site_look(Site *site, const WatchSpec *spec) {
                 free(look);
                 return r;
         }
-        site->looking++;
+        site->looking = true;
+        site->look_again = false;
         return 0;
 }
 
@@ -182,6 +193,13 @@ void gate_sites_take_lapses(GateSites *s) {
                 if (n > 0)
                         live_add_loss(l, "not-enforced", NULL, manager_now(m), manager_now(m), n);
         }
+}
+
+static void look_again(Site *site) {
+        const Watched *w = watched_find(site->all->manager, site->name);
+
+        if (site->look_again && w && site_look(site, w->spec) < 0)
+                log_error("watch '%s': no memory to look where it is", site->name);
 }
 
 static void site_close_hold(Site *site) {
@@ -394,7 +412,7 @@ static bool stands(GateSites *s, const Opening *o) {
         DL_FOREACH (s->sites, site) {
                 const Watched *w = watched_find(s->manager, site->name);
 
-                if (site->looking > 0 && !site->place)
+                if (site->looking && !site->place)
                         return false;
                 if (!o->is_guard && w && site->place && site->hold_state == 0 &&
                     hold_is_wanted(s, w))
