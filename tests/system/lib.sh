@@ -31,7 +31,13 @@ MOUNTS=()
 cleanup() {
     local rc=$?
     trap - EXIT INT TERM
-    [ -z "$DAEMON" ] || { daemon_stop || rc=1; }
+    # a daemon that ends leaves its sessions and their cgroups to the next one, and here none comes
+    if [ -n "$DAEMON" ]; then
+        kill -CONT "$DAEMON" 2>/dev/null
+        mountwatch session list --json 2>/dev/null | grep -oE '"id": *"[0-9a-f]{16}"' | grep -oE '[0-9a-f]{16}' |
+            while read -r id; do mountwatch session stop "$id" >/dev/null 2>&1; done
+        daemon_stop || rc=1
+    fi
     # shellcheck disable=SC2046 # a list of numbers
     kill -9 $(jobs -p) 2>/dev/null
     local m
