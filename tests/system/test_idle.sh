@@ -14,12 +14,18 @@ CONF
 marks() { cat "/proc/$DAEMON"/task/*/fdinfo/* 2>/dev/null | grep -c 'fanotify sdev\|fanotify mnt_id\|fanotify ino'; }
 no_marks() { [ "$(marks)" = 0 ]; }
 
+switches() { awk '/ctxt_switches/ { n += $2 } END { print n }' "/proc/$1/status"; }
+
 settled() {
     note "no mark"
     wait_for no_marks
     note "no wake-up: ten seconds of the whole process, the watchdog apart"
+    local dog before
+    dog=$(pgrep -P "$DAEMON" -x mountwatch-dog) || fail "no watchdog beside the daemon"
+    # it looks once more after the last hold
+    sleep 2
+    before=$(switches "$dog")
     if command -v strace >/dev/null; then
-        sleep 1
         strace -f -c -q -o "$TOP/strace" -p "$DAEMON" &
         local tracer=$!
         wait_for grep -q 'TracerPid:.[1-9]' "/proc/$DAEMON/status"
@@ -35,7 +41,9 @@ settled() {
         [ "${calls:-0}" -le 8 ] || fail "$calls calls while idle: $(cat "$TOP/strace")"
     else
         note "(no strace: not traced)"
+        sleep "${MW_IDLE_SECONDS:-10}"
     fi
+    is "$before" "$(switches "$dog")" "wake-ups of the watchdog"
     note "memory"
     local rss
     rss=$(awk '/VmRSS/ { print $2 }' "/proc/$DAEMON/status")
