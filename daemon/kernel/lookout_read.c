@@ -116,8 +116,9 @@ static int catch_up(Lookout *l) {
                 .base = l->place.base,
                 .names = l->place.file ? (const char *const *) l->family : NULL,
                 .enter = lookout_enter,
+                .enter_userdata = l,
                 .abort = l->config->abort,
-                .userdata = l,
+                .abort_userdata = l->config->userdata,
         };
         Guesses *differences;
         Change c;
@@ -135,6 +136,8 @@ static int catch_up(Lookout *l) {
                 r = guesses_consume(l->guesses, &c);
         }
         guesses_free(differences);
+        if (r < 0)
+                l->behind = true;
         return r;
 }
 

@@ -46,7 +46,7 @@ static char *below_base(const Comparison *c, const char *path) {
 static int enter(void *userdata, const Node *directory, int fd) {
         Comparison *c = userdata;
 
-        return c->config->enter ? c->config->enter(c->config->userdata, directory, fd) : 0;
+        return c->config->enter ? c->config->enter(c->config->enter_userdata, directory, fd) : 0;
 }
 
 static void found(void *userdata, const Found *f) {
@@ -149,7 +149,7 @@ int resync(const ResyncConfig *config, Guesses *differences) {
         tree_walk_on(w, enter, found, &c);
         r = config->names ? tree_walk_names(w, config->names) : tree_walk_add(w, root, 0);
         while (r >= 0 && !tree_walk_is_done(w)) {
-                if (config->abort(config->userdata))
+                if (config->abort(config->abort_userdata))
                         return -ECANCELED;
                 r = tree_walk_step(w);
         }

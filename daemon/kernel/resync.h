@@ -14,9 +14,10 @@ typedef struct ResyncConfig {
         Ground *ground;
         const char *base;         /* what the root is called in changes */
         const char *const *names; /* file scope: only these, NULL ends them; NULL: everything */
-        tree_walk_enter_t enter;  /* called with userdata; may be NULL */
+        tree_walk_enter_t enter;  /* may be NULL */
+        void *enter_userdata;
         bool (*abort)(void *userdata);
-        void *userdata;
+        void *abort_userdata;
 } ResyncConfig;
 
 /* Adds the differences, deletions last, lower ones first. -ECANCELED when abort() says so. */

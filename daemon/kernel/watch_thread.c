@@ -218,6 +218,9 @@ static void read_events(WatchThread *t) {
 
         r = lookout_read(t->lookout);
         t->more = r > 0;
+        /* The loop wants it to end: the wish, or the stop, is seen to next. */
+        if (r == -ECANCELED)
+                return;
         if (r < 0) {
                 lost(t, "out-of-memory");
                 return;
@@ -234,6 +237,7 @@ static void read_events(WatchThread *t) {
 
 static void mounts_changed(WatchThread *t) {
         const char *reason;
+        uint64_t target;
 
         if (!t->lookout) {
                 if (t->wanted)
@@ -244,7 +248,8 @@ static void mounts_changed(WatchThread *t) {
         if (!reason)
                 return;
         /* What happened before the end still waits in the queue. */
-        while (lookout_read(t->lookout) > 0)
+        target = lookout_seen(t->lookout) + lookout_backlog(t->lookout);
+        while (lookout_seen(t->lookout) < target && lookout_read(t->lookout) > 0)
                 ;
         lookout_rest(t->lookout);
         lost(t, reason);
