@@ -119,8 +119,7 @@ static void tell_missing(Snapshots *s, const Part *p) {
 
         if (!reason)
                 return;
-        log_info("session %s: no snapshot of watch '%s': %s", s->session, p->spec->name,
-                 p->r < 0 ? strerror(-p->r) : "incomplete");
+        log_info("session %s: watch '%s': %s", s->session, p->spec->name, reason);
         if (s->done && s->missing)
                 s->missing(p->spec->name, reason, s->userdata);
 }
