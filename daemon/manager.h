@@ -70,8 +70,8 @@ struct Manager {
         Watchdog *watchdog;
         Held *held; /* list */
         uint64_t next_held;
-        Keeping *keepings; /* list: calls whose copy waits for a thread */
-        UndoJob *undos; /* list */
+        Keeping *keepings;    /* list: calls whose copy waits for a thread */
+        UndoJob *undos;       /* list */
         Snapshots *snapshots; /* list: being taken */
         Prospects *prospects;
         Hashing *hashing; /* list: what waits for its hash */

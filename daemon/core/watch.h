@@ -27,7 +27,8 @@ typedef struct WatchSpec {
         char **ignore; /* the same */
         bool preserve;
         uint64_t preserve_max; /* bytes for each file */
-        uint64_t snapshot_max; /* bytes of a watch that is kept whole for sessions without a guard */
+        uint64_t
+                snapshot_max; /* bytes of a watch that is kept whole for sessions without a guard */
         Untagged untagged;
         char **writers; /* executables whose untagged changes are fine */
         KillScope kill_scope;
