@@ -142,14 +142,16 @@ static _unused_ void put_text(Fixture *f, const Attempt *a) {
 
 static _unused_ bool fixture_judge(Attempt *a, void *userdata) {
         Fixture *f = userdata;
+        bool known;
 
         (void) pthread_mutex_lock(&f->lock);
         put_text(f, a);
-        (void) pthread_mutex_unlock(&f->lock);
         a->decision = f->decision;
-        a->pending = f->decision.preserve ||
-                (f->decision.verb != VERB_LET && f->decision.verb != VERB_REFUSE);
-        return !f->unknown;
+        known = !f->unknown;
+        (void) pthread_mutex_unlock(&f->lock);
+        a->pending = a->decision.preserve ||
+                (a->decision.verb != VERB_LET && a->decision.verb != VERB_REFUSE);
+        return known;
 }
 
 static _unused_ void fixture_tell(Attempt *a, void *userdata) {

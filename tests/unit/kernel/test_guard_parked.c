@@ -34,7 +34,9 @@ static void make_tree(void) {
 }
 
 static void decide_as(Verb verb) {
+        (void) pthread_mutex_lock(&fixture.lock);
         fixture.decision = (Decision){.verb = verb, .violation = true};
+        (void) pthread_mutex_unlock(&fixture.lock);
 }
 
 /* The child waits in its call. */
