@@ -2,12 +2,8 @@
 #include <errno.h>
 #include <stdbool.h>
 
-/* an element that could not be added has no table */
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(element) ((void) (element))
-#include <uthash.h>
-
 #include "client/process_book.h"
+#include "common/hash.h"
 
 typedef struct Entry {
         int64_t id;

@@ -215,6 +215,8 @@ static int live_begin(Manager *m, LiveRequest *q, Live **ret) {
         if (r < 0)
                 return r;
         HASH_ADD_STR(m->live, session->id, l);
+        if (!l->hh.tbl)
+                return -ENOMEM;
         r = gatekeeper_put_session(m->gatekeeper, l);
         if (r >= 0)
                 r = tag_root(l, q->automatic);
@@ -476,6 +478,10 @@ int live_adopt(Manager *m, Session *session, Live **ret) {
         l->manager = m;
         l->session = session;
         HASH_ADD_STR(m->live, session->id, l);
+        if (!l->hh.tbl) {
+                (void) live_free(l);
+                return -ENOMEM;
+        }
         manager_update_demand(m);
         (void) gatekeeper_put_session(m->gatekeeper, l);
         *ret = l;

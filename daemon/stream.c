@@ -106,6 +106,8 @@ static int chunk_add_process(Stream *s, Chunk *c, int64_t id) {
                 if (sent) {
                         sent->id = id;
                         HASH_ADD(hh, s->sent, id, sizeof sent->id, sent);
+                        if (!sent->hh.tbl) /* then it is told twice */
+                                free(sent);
                         r = chunk_add(c->processes, process_info_to_json(&info));
                 } else
                         r = -ENOMEM;

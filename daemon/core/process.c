@@ -10,11 +10,9 @@
 #include <assert.h>
 #include <errno.h>
 
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(slot) ((void) (slot))
-#include <uthash.h>
 #include <utlist.h>
 
+#include "common/hash.h"
 #include "daemon/core/image.h"
 #include "daemon/core/process.h"
 

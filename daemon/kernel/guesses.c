@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/kernel/guesses.h"
+#include "common/hash.h"
 
 #include <errno.h>
-#include <uthash.h>
 
 typedef struct Guess {
         UT_hash_handle hh; /* by key; the list is in the order of arrival */
@@ -87,6 +87,11 @@ int guesses_consume(Guesses *g, Change *c) {
         guess->change = *c;
         *c = (Change){};
         HASH_ADD_KEYPTR(hh, g->table, guess->key, n, guess);
+        if (!guess->hh.tbl) {
+                change_done(&guess->change);
+                free(guess);
+                return -ENOMEM;
+        }
         return 0;
 }
 

@@ -9,10 +9,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(slot) ((void) (slot))
-#include <uthash.h>
-
+#include "common/hash.h"
 #include "daemon/kernel/members.h"
 
 #define GONE 256        /* members that have exited and are still kept */
