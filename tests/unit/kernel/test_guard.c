@@ -507,6 +507,19 @@ static char *snapshot(void) {
         return text;
 }
 
+/* Where the daemon is in a chroot itself, the kernel gives the place of an object outside the caller's root from the top of the mount
+ * namespace, which the daemon's view does not have: such a call is not found to be in a watch. */
+static bool cannot_be_told_here(const char *name) {
+        struct stat ours, top;
+
+        if (!str_equal(name, "a_outside_chroot") || stat("/", &ours) < 0 ||
+            stat("/proc/1/root/", &top) < 0 ||
+            (ours.st_dev == top.st_dev && ours.st_ino == top.st_ino))
+                return false;
+        print_message("%s: not tried, this machine is a chroot\n", name);
+        return true;
+}
+
 static void each_call_is_told_as_what_it_does(void **state) {
         bool failed = false;
 
@@ -514,6 +527,8 @@ static void each_call_is_told_as_what_it_does(void **state) {
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 int r;
 
+                if (cannot_be_told_here(cases[i].name))
+                        continue;
                 make_tree();
                 r = fixture_run(&fixture, cases[i].prepare, cases[i].action);
                 if (str_equal(fixture.asked, cases[i].asked) && r == cases[i].error)
@@ -536,7 +551,7 @@ static void what_is_refused_changes_nothing(void **state) {
                 _cleanup_free_ char *before = NULL, *after = NULL;
                 int r;
 
-                if (!cases[i].asked[0])
+                if (!cases[i].asked[0] || cannot_be_told_here(cases[i].name))
                         continue;
                 make_tree();
                 before = snapshot();
