@@ -27,7 +27,7 @@ struct Lookout {
         nsec_t behind_since;
         Guesses *guesses;
         bool guesses_waited; /* the queue has been read empty since the last was made */
-        size_t unmarked; /* directories that could not be given a mark */
+        size_t unmarked;     /* directories that could not be given a mark */
 };
 
 /* Opens the group and places what the filesystem takes: one mark, or the first of many. */

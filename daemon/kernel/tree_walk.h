@@ -16,7 +16,7 @@ typedef int (*tree_walk_enter_t)(void *userdata, const Node *directory, int fd);
 typedef struct Found {
         Node *node;
         const GroundStat *stat;
-        bool fresh; /* was not in the tree */
+        bool fresh;   /* was not in the tree */
         uint64_t tag; /* of the directory that led here */
         const char *
                 moved_from; /* a directory that the tree had elsewhere, under this path below the root; else NULL */
