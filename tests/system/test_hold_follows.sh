@@ -47,10 +47,10 @@ is could "$(try "$MNT/later/x")" "what is watched no more"
 note "a guard that was promised and does not come"
 id=$(field last session.id)
 : >"$WATCHED/file"
+mkfifo "$TOP/go"
 # shellcheck disable=SC2016
 setsid sh -c 'read -r x <"$1"; echo new >"$2"' x "$TOP/go" "$WATCHED/file" 2>/dev/null &
 pid=$!
-mkfifo "$TOP/go"
 wait_for test -d "/proc/$pid"
 varlink io.mountwatch.StartSession "{\"pid\": $pid, \"guard\": true}" >"$TOP/started" || fail "$(<"$TOP/started")"
 grep -q '"guard": *true' "$TOP/started" || fail "no guard was asked for: $(<"$TOP/started")"
