@@ -66,6 +66,8 @@ static void end_daemon(Dog *d) {
         static const char words[] =
                 "mountwatchd stands still while it may hold somebody's calls: its watchdog ends it\n";
 
+        /* not to go with it before the last word: its pidfd tells of its end as well */
+        (void) prctl(PR_SET_PDEATHSIG, 0);
         (void) syscall(SYS_pidfd_send_signal, d->daemon, SIGKILL, NULL, 0);
         if (!d->has_spoken)
                 (void) !write(STDERR_FILENO, words, sizeof words - 1);
