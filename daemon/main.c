@@ -18,7 +18,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -176,9 +175,6 @@ int main(int argc, char **argv) {
         log_setup(arg_debug);
         (void) umask(0022);
         raise_file_limit();
-        /* few arenas for many threads that mostly sleep. It also sets the allocator up while there is one thread: glibc 2.36 does so in the
-         * first malloc_trim(), once for each of several threads, where a sanitizer has taken malloc() over */
-        (void) mallopt(M_ARENA_MAX, 4);
         /* the loop must keep up with whatever the machine does; failing is fine */
         (void) setpriority(PRIO_PROCESS, 0, -10);
         return run() < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
