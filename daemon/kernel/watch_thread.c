@@ -160,7 +160,10 @@ static void disarm(WatchThread *t) {
         t->status.directories = t->status.files = 0;
         put_state(t);
         /* The tree of a large share is tens of megabytes in small pieces. */
+#ifndef __SANITIZE_ADDRESS__
+        /* under ASan glibc's own allocator is unused, and is not made for being set up by several threads (2.36 aborts) */
         (void) malloc_trim(0);
+#endif
 }
 
 static void probe(WatchThread *t) {
