@@ -32,6 +32,18 @@ static inline bool strv_contains(char *const *v, const char *s) {
         return false;
 }
 
+/* The same strings in the same order. */
+static inline bool strv_equal(char *const *a, char *const *b) {
+        size_t n = strv_length(a);
+
+        if (n != strv_length(b))
+                return false;
+        for (size_t i = 0; i < n; i++)
+                if (strcmp(a[i], b[i]) != 0)
+                        return false;
+        return true;
+}
+
 /* Appends and takes `s` on success; false for lack of memory. */
 static inline bool strv_take(char ***v, char *s) {
         size_t n = strv_length(*v);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/manager.h"
+#include "common/strv.h"
 #include "daemon/auto_session.h"
 #include "daemon/barrier.h"
 #include "daemon/gate_site.h"
@@ -181,21 +182,13 @@ static void log_problems(const ConfigProblems *problems) {
         }
 }
 
-static bool specs_equal_list(char *const *a, char *const *b) {
-        size_t i = 0;
-
-        while (a[i] && b[i] && strcmp(a[i], b[i]) == 0)
-                i++;
-        return !a[i] && !b[i];
-}
-
 static bool spec_equal(const WatchSpec *a, const WatchSpec *b) {
         return str_equal(a->name, b->name) && str_equal(a->path, b->path) &&
                 a->policy == b->policy && a->preserve == b->preserve &&
                 a->preserve_max == b->preserve_max && a->snapshot_max == b->snapshot_max &&
                 a->untagged == b->untagged && a->kill_scope == b->kill_scope &&
-                specs_equal_list(a->allow, b->allow) && specs_equal_list(a->ignore, b->ignore) &&
-                specs_equal_list(a->writers, b->writers);
+                strv_equal(a->allow, b->allow) && strv_equal(a->ignore, b->ignore) &&
+                strv_equal(a->writers, b->writers);
 }
 
 static WatchSpec *config_find_equal(const Config *c, const WatchSpec *spec) {

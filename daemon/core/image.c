@@ -93,17 +93,6 @@ ProcessDetails image_details(const Image *i) {
         };
 }
 
-static bool strv_equal(char *const *a, char *const *b) {
-        size_t n = strv_length(a);
-
-        if (strv_length(b) != n)
-                return false;
-        for (size_t i = 0; i < n; i++)
-                if (strcmp(a[i], b[i]) != 0)
-                        return false;
-        return true;
-}
-
 static bool program_is_outdated(const Program *known, const Program *news) {
         if (!news)
                 return false;
