@@ -109,7 +109,9 @@ int batch_read_more(Batch *b) {
         b->drained = n < 0 || room - (size_t) n >= RECORD_MAX;
         r = n > 0 ? batch_decode(b, b->used + (size_t) n) : 0;
         after = clock_nsec();
+        b->burst = b->n >= first + BATCH_BURST;
         for (; first < b->n; first++) {
+                b->records[first].burst = b->burst;
                 b->records[first].not_before = b->empty_at;
                 b->records[first].read_at = after;
                 /* no two alike: only the halves of an exchange share their moment (common/net.h) */

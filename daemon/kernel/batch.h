@@ -9,11 +9,15 @@
 
 #include "daemon/kernel/fan_decode.h"
 
+/* A read that brings so many records is one of a burst: what each of them costs is taken from the process that is watched. */
+#define BATCH_BURST 8
+
 typedef struct Record {
         FanRecord fan;
         uint64_t at_id, to_id, child_id; /* fan_handle_id() of the three handles */
         bool author_gone;                /* reaped before the record was read */
         bool done;                       /* was worked on together with an earlier one */
+        bool burst;                      /* many came with it */
         nsec_t not_before, read_at;
         usec_t at;
 } Record;
@@ -27,6 +31,7 @@ typedef struct Batch {
         nsec_t empty_at; /* CLOCK_MONOTONIC, before a read that found the queue's end */
         usec_t empty_at_wall;
         bool drained; /* the last read left nothing behind */
+        bool burst;   /* the last read brought at least BATCH_BURST */
 } Batch;
 
 nsec_t clock_nsec(void); /* CLOCK_MONOTONIC */

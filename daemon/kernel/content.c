@@ -6,8 +6,14 @@
 /* A server's clock is a little off. */
 #define NOW_SLACK_NSEC (2 * (int64_t) NSEC_PER_SEC)
 
-static bool same_as_known(const Node *object, const GroundStat *s) {
+static bool is_explained(const Node *object, const GroundStat *s) {
+        if (object->content == CONTENT_BOUNDED)
+                return s->mtime <= object->mtime;
         return object->size == s->size && object->mtime == s->mtime;
+}
+
+static bool is_known(const Node *object) {
+        return object->content == CONTENT_KNOWN || object->content == CONTENT_BOUNDED;
 }
 
 void content_settle(Node *object, const GroundStat *s) {
@@ -33,21 +39,38 @@ static bool is_untouched(const Ground *g, const Node *object, const GroundStat *
                          const Record *rec) {
         if (object->size == 0 && s->size == 0)
                 return true;
-        return !g->remote && same_as_known(object, s) && s->mtime < earliest(rec) - TICK_SLACK_NSEC;
+        return !g->remote && is_explained(object, s) && s->mtime < earliest(rec) - TICK_SLACK_NSEC;
 }
 
 bool content_differs(Ground *g, const Node *object, GroundStat *ret) {
         GroundStat s;
 
-        if (!object || object->content != CONTENT_KNOWN || ground_stat_names(g, object, &s) < 0 ||
-            same_as_known(object, &s))
+        if (!object || !is_known(object) || ground_stat_names(g, object, &s) < 0 ||
+            is_explained(object, &s))
                 return false;
         *ret = s;
         return true;
 }
 
+bool content_is_explained(const Node *object, const GroundStat *s) {
+        return !is_known(object) || is_explained(object, s);
+}
+
 bool content_is_born(const GroundStat *s, const Record *rec) {
         return s->btime > earliest(rec) - NOW_SLACK_NSEC;
+}
+
+/*
+ * A look at each of the files that a burst writes would take as long as the whole rest. What the record explains cannot be younger than
+ * the read that brought it, and a store through a mapping later is: that is enough to know it by. Set times would have to be read, and
+ * a server's clock is its own.
+ */
+static bool take_bound(const Ground *g, Node *object, const Record *rec) {
+        if (!rec->burst || g->remote || rec->fan.mask & FAN_BIT_ATTRIB)
+                return false;
+        object->mtime = (int64_t) (rec->at * NSEC_PER_USEC) + TICK_SLACK_NSEC;
+        object->content = CONTENT_BOUNDED;
+        return true;
 }
 
 ContentChange content_modified(Ground *g, Node *object, const Record *rec) {
@@ -58,6 +81,8 @@ ContentChange content_modified(Ground *g, Node *object, const Record *rec) {
         if (!object)
                 return CONTENT_CHANGED;
         known = object->content == CONTENT_KNOWN && !(rec->fan.mask & FAN_BIT_CREATE);
+        if (!known && closed && take_bound(g, object, rec))
+                return CONTENT_CHANGED;
         /* A file that is being written is looked at again when it is closed. */
         if ((!known && !closed) || ground_stat_object(g, &rec->fan.child, object, &s) < 0) {
                 object->content = CONTENT_STALE;
@@ -77,12 +102,15 @@ ContentChange content_modified(Ground *g, Node *object, const Record *rec) {
 void content_touched(Ground *g, Node *object, const Record *rec) {
         GroundStat s;
 
-        if (!object || object->content != CONTENT_KNOWN)
+        if (!object || !is_known(object))
                 return;
         if (ground_stat_object(g, &rec->fan.child, object, &s) < 0)
                 return;
         /* Setting times explains a new mtime and never a new size. */
-        object->mtime = s.mtime;
+        if (object->content == CONTENT_KNOWN)
+                object->mtime = s.mtime;
+        else
+                content_settle(object, &s);
 }
 
 bool content_closed(Ground *g, Node *object, const Record *rec, GroundStat *ret) {
@@ -90,12 +118,14 @@ bool content_closed(Ground *g, Node *object, const Record *rec, GroundStat *ret)
 
         if (!object || ground_stat_object(g, &rec->fan.child, object, &s) < 0)
                 return false;
-        if (object->content != CONTENT_KNOWN || rec->fan.mask & FAN_BIT_CREATE) {
+        if (!is_known(object) || rec->fan.mask & FAN_BIT_CREATE) {
                 content_settle(object, &s);
                 return false;
         }
-        if (same_as_known(object, &s))
+        if (is_explained(object, &s)) {
+                content_settle(object, &s);
                 return false;
+        }
         *ret = s;
         return true;
 }

@@ -25,6 +25,8 @@ void content_touched(Ground *g, Node *object, const Record *rec);
 bool content_closed(Ground *g, Node *object, const Record *rec, GroundStat *ret);
 /* The object as it is now differs from what events explain. */
 bool content_differs(Ground *g, const Node *object, GroundStat *ret);
+/* The same for a look that was taken already; true as well where nothing is known. */
+bool content_is_explained(const Node *object, const GroundStat *s);
 /* The file came into being after the record's event may have begun. */
 bool content_is_born(const GroundStat *s, const Record *rec);
 /* What was found is explained from now on. */

@@ -165,6 +165,10 @@ size_t lookout_backlog(const Lookout *l) {
         return (size_t) bytes / sizeof(struct fanotify_event_metadata);
 }
 
+bool lookout_in_burst(const Lookout *l) {
+        return l->batch.burst;
+}
+
 uint64_t lookout_seen(const Lookout *l) {
         return l->seen;
 }

@@ -41,6 +41,8 @@ int lookout_read(Lookout *l);
 /* How many events wait in the kernel; with lookout_seen() it tells when all of them have been worked on. */
 size_t lookout_backlog(const Lookout *l);
 uint64_t lookout_seen(const Lookout *l);
+/* The last read brought many events, and more are on their way. */
+bool lookout_in_burst(const Lookout *l);
 /* What was left open is told: before an answer to a sync. */
 void lookout_rest(Lookout *l);
 /* The filesystem is held for a while after the last event: let it go. False when it was not. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/kernel/resync.h"
+#include "daemon/kernel/content.h"
 
 #include <errno.h>
 
@@ -63,11 +64,9 @@ static void found(void *userdata, const Found *f) {
                 differ(c, OP_CREATE, f->node, path_of(c, f->node), NULL);
                 return;
         }
-        if (f->node->kind == KIND_FILE && object && object->content == CONTENT_KNOWN &&
-            (object->size != f->stat->size || object->mtime != f->stat->mtime)) {
+        if (f->node->kind == KIND_FILE && object && !content_is_explained(object, f->stat)) {
                 differ(c, OP_MODIFY, f->node, path_of(c, f->node), NULL);
-                object->size = f->stat->size;
-                object->mtime = f->stat->mtime;
+                content_settle(object, f->stat);
         }
 }
 

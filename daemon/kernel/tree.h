@@ -20,6 +20,7 @@ typedef enum ContentState {
         CONTENT_UNKNOWN, /* never looked at */
         CONTENT_KNOWN,   /* size and mtime are what the events up to now explain */
         CONTENT_STALE,   /* changed since by somebody whose event has been seen */
+        CONTENT_BOUNDED, /* not looked at: what the events up to now explain is not younger than mtime */
 } ContentState;
 
 struct Node {
@@ -29,7 +30,7 @@ struct Node {
         Node *id_next, *id_prev;
         uint64_t id; /* of the object: fan_handle_id(), 0 unknown */
         uint64_t size;
-        int64_t mtime; /* ns */
+        int64_t mtime; /* ns, of CLOCK_REALTIME */
         char *name;
         uint32_t name_hash;
         uint8_t kind;    /* ObjectKind */

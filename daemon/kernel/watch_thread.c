@@ -19,6 +19,11 @@
 #define PRIORITY (-15)
 /* The filesystem is let go when nothing has happened for that long. */
 #define HOLD_MSEC 20
+/*
+ * In a burst, to be woken for each file would take more of the machine than the work itself, from the very process that is watched: the
+ * next read waits for a moment, in which the kernel merges what is alike.
+ */
+#define BURST_PAUSE_MSEC 1
 
 typedef struct Sync {
         uint64_t cookie, target; /* answered when that many events have been seen */
@@ -34,6 +39,7 @@ typedef struct WatchThread {
         int appear_fd;        /* while waiting */
         usec_t waiting_since; /* wanted, and there is nothing to arm */
         bool more;            /* read without polling first */
+        bool burst;           /* read after a pause, whatever the queue has by then */
         Sync *syncs;
         size_t n_syncs;
 } WatchThread;
@@ -74,7 +80,7 @@ static void put_loss(WatchThread *t, const char *reason, usec_t at) {
 static void drop(WatchThread *t) {
         t->lookout = lookout_free(t->lookout);
         t->appear_fd = safe_close(t->appear_fd);
-        t->more = false;
+        t->more = t->burst = false;
 }
 
 static void set_reason(WatchThread *t, WatcherState state, const char *reason) {
@@ -220,7 +226,8 @@ static void read_events(WatchThread *t) {
         int r;
 
         r = lookout_read(t->lookout);
-        t->more = r > 0;
+        t->burst = r >= 0 && t->n_syncs == 0 && lookout_in_burst(t->lookout);
+        t->more = r > 0 && !t->burst;
         /* The loop wants it to end: the wish, or the stop, is seen to next. */
         if (r == -ECANCELED)
                 return;
@@ -304,6 +311,8 @@ static void take_wishes(WatchThread *t) {
 static int poll_timeout(const WatchThread *t) {
         if (t->more)
                 return 0;
+        if (t->burst)
+                return BURST_PAUSE_MSEC;
         return t->lookout && lookout_holds(t->lookout) ? HOLD_MSEC : -1;
 }
 
@@ -319,14 +328,16 @@ static void loop(WatchThread *t) {
                 struct pollfd p[] = {
                         [WAKE] = {.fd = t->watcher->wake, .events = POLLIN},
                         [APPEAR] = {.fd = t->appear_fd, .events = POLLIN},
-                        [EVENTS] = {.fd = t->lookout ? lookout_fd(t->lookout) : -1,
+                        [EVENTS] = {.fd = t->lookout && !t->burst ? lookout_fd(t->lookout) : -1,
                                     .events = POLLIN},
                 };
 
                 r = poll(p, ELEMENTSOF(p), poll_timeout(t));
                 if (r < 0 && errno != EINTR)
                         return;
-                if (r == 0 && !t->more && t->lookout)
+                if (r == 0 && t->burst)
+                        t->more = true;
+                else if (r == 0 && !t->more && t->lookout)
                         lookout_let_go(t->lookout);
                 if (p[WAKE].revents)
                         take_wishes(t);
