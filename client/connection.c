@@ -119,21 +119,21 @@ static int send_call(Connection *c, const char *method, json_object *parameters,
         return send_all(c->fd, data, size);
 }
 
-static int read_more(Connection *c) {
+static int read_more(Connection *c, bool wait) {
         char buffer[READ_SIZE];
         ssize_t n;
 
         do
-                n = recv(c->fd, buffer, sizeof(buffer), 0);
+                n = recv(c->fd, buffer, sizeof(buffer), wait ? 0 : MSG_DONTWAIT);
         while (n < 0 && errno == EINTR);
         if (n < 0)
-                return errno == EAGAIN ? -ETIMEDOUT : -errno;
+                return errno == EAGAIN && wait ? -ETIMEDOUT : -errno;
         if (n == 0)
                 return -ECONNRESET;
         return varlink_reader_feed(&c->reader, buffer, (size_t) n);
 }
 
-static int read_message(Connection *c, json_object **ret) {
+static int read_message(Connection *c, bool wait, json_object **ret) {
         for (;;) {
                 int r = varlink_reader_next(&c->reader, ret);
 
@@ -141,18 +141,18 @@ static int read_message(Connection *c, json_object **ret) {
                         return r;
                 if (r > 0)
                         return 0;
-                r = read_more(c);
+                r = read_more(c, wait);
                 if (r < 0)
                         return r;
         }
 }
 
-int connection_next(Connection *c, json_object **ret, bool *ret_continues) {
+static int next_reply(Connection *c, bool wait, json_object **ret, bool *ret_continues) {
         json_object *message = NULL, *parameters;
         VarlinkReply reply;
         int r;
 
-        r = read_message(c, &message);
+        r = read_message(c, wait, &message);
         if (r < 0)
                 return r;
         r = varlink_reply_parse(message, &reply);
@@ -172,6 +172,18 @@ int connection_next(Connection *c, json_object **ret, bool *ret_continues) {
                 return -ENOMEM;
         *ret = parameters;
         return 0;
+}
+
+int connection_next(Connection *c, json_object **ret, bool *ret_continues) {
+        return next_reply(c, /* wait= */ true, ret, ret_continues);
+}
+
+int connection_try_next(Connection *c, json_object **ret, bool *ret_continues) {
+        return next_reply(c, /* wait= */ false, ret, ret_continues);
+}
+
+int connection_post(Connection *c, const char *method, json_object *parameters, bool more) {
+        return send_call(c, method, parameters, more);
 }
 
 int connection_call(Connection *c, const char *method, json_object *parameters, json_object **ret) {

@@ -34,6 +34,11 @@ int connection_call(Connection *c, const char *method, json_object *parameters, 
 int connection_call_more(Connection *c, const char *method, json_object *parameters, bool patient);
 int connection_next(Connection *c, json_object **ret, bool *ret_continues);
 
+/* The same without waiting, for whoever polls: sends a call (consumes `parameters`); then, when the descriptor is readable, takes
+ * replies until -EAGAIN says that no whole one is here. */
+int connection_post(Connection *c, const char *method, json_object *parameters, bool more);
+int connection_try_next(Connection *c, json_object **ret, bool *ret_continues);
+
 /* The error of the last CONNECTION_E_REFUSED: its full name, and its parameters (or NULL). Borrowed until the next call. */
 const char *connection_refusal(const Connection *c, json_object **ret_parameters);
 

@@ -19,7 +19,7 @@ static int add_session(Table *table, const SessionView *s) {
         return table_add(table,
                          (const char *[]){
                                  s->id,
-                                 session_state_to_string(s->state),
+                                 session_view_state(s),
                                  verdict_to_string(s->verdict),
                                  user,
                                  terminal_time(s->started, started),

@@ -116,7 +116,8 @@ static int read_words(json_object *o, SessionView *s) {
                 return -EBADMSG;
         s->state = (SessionState) state;
         s->verdict = (Verdict) verdict;
-        return json_need(json_get_bool(o, "complete", &s->complete));
+        r = json_get_bool(o, "frozen", &s->frozen);
+        return r < 0 ? r : json_need(json_get_bool(o, "complete", &s->complete));
 }
 
 int session_view_from_json(json_object *o, SessionView *ret) {

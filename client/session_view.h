@@ -18,6 +18,7 @@ typedef struct SessionView {
         char *label, *user, *policy, *cwd, *test; /* NULL: none */
         uid_t uid;
         SessionState state;
+        bool frozen; /* all its processes are stopped where they are */
         Verdict verdict;
         bool complete;
         Loss *losses;
@@ -37,6 +38,10 @@ void session_view_done(SessionView *s);
 
 static inline bool session_view_is_live(const SessionView *s) {
         return s->state == SESSION_ACTIVE || s->state == SESSION_LINGERING;
+}
+
+static inline const char *session_view_state(const SessionView *s) {
+        return s->frozen ? "frozen" : session_state_to_string(s->state);
 }
 
 /* Adds what the client itself knows to be missing: the session is incomplete then. */

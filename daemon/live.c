@@ -477,6 +477,7 @@ int live_adopt(Manager *m, Session *session, Live **ret) {
         }
         l->manager = m;
         l->session = session;
+        l->frozen = session->cgroup && cgroup_is_frozen(session->cgroup) > 0;
         HASH_ADD_STR(m->live, session->id, l);
         if (!l->hh.tbl) {
                 (void) live_free(l);

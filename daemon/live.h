@@ -27,6 +27,7 @@ struct Live {
         bool guard_promised; /* the starter is about to attach one: nothing else need be held for it */
         sd_event_source *promise_timer;
         bool allow_asked; /* somebody said allow-session */
+        bool frozen;      /* by a person or by policy, itself or a session around it */
         bool thawed;      /* frozen by policy, and thawed by a person */
         Leftovers leftovers;
         char **asked; /* paths that somebody allowed; NULL-terminated or NULL */

@@ -52,10 +52,20 @@ int restrain_kill(Live *l) {
         return signal_members(l, SIGKILL);
 }
 
+static void mark_frozen(Live *l, bool frozen) {
+        Live *inner, *next;
+
+        l->frozen = frozen;
+        HASH_ITER (hh, l->manager->live, inner, next)
+                if (inner->session->outer == l->session)
+                        mark_frozen(inner, frozen);
+}
+
 int restrain_freeze(Live *l, bool freeze) {
         int n;
 
         intake_processes(l->manager);
+        mark_frozen(l, freeze);
         n = count_members(l);
         if (l->session->cgroup && cgroup_freeze(l->session->cgroup, freeze) >= 0)
                 return n;

@@ -90,6 +90,8 @@ json_object *view_live(Live *l) {
                 json_object_put(members);
                 return NULL;
         }
+        if (l->frozen)
+                add(o, "frozen", json_object_new_boolean(true));
         process_table_foreach(l->manager->processes, l->session, add_member, members);
         add(o, "processes", members);
         return o;

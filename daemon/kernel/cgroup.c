@@ -316,7 +316,7 @@ static int event_value(const char *data, const char *key) {
         return -EBADMSG;
 }
 
-int cgroup_is_populated(const char *cgroup) {
+static int read_event(const char *cgroup, const char *event) {
         _cleanup_close_ int dirfd = -1;
         char data[256];
         size_t n;
@@ -328,7 +328,15 @@ int cgroup_is_populated(const char *cgroup) {
         if (r < 0)
                 return removed_is_enoent(r);
         data[n] = '\0';
-        return event_value(data, "populated");
+        return event_value(data, event);
+}
+
+int cgroup_is_populated(const char *cgroup) {
+        return read_event(cgroup, "populated");
+}
+
+int cgroup_is_frozen(const char *cgroup) {
+        return read_event(cgroup, "frozen");
 }
 
 int cgroup_open_events(const char *cgroup) {

@@ -35,6 +35,7 @@ int cgroup_add(const char *cgroup, pid_t pid);
 /* Members, those of nested cgroups included. The caller frees. -ENOENT when the folder is gone. */
 int cgroup_list(const char *cgroup, pid_t **ret, size_t *ret_n);
 int cgroup_is_populated(const char *cgroup); /* 1, 0, negative errno */
+int cgroup_is_frozen(const char *cgroup);    /* likewise */
 /* A descriptor on cgroup.events: EPOLLPRI when `populated` or `frozen` change, and once at first. It stays ready until it is
  * read from offset 0 (pread), which fails with ENODEV once the folder has been removed. */
 int cgroup_open_events(const char *cgroup);

@@ -30,12 +30,16 @@ frozen() {
 }
 wait_for frozen "$p1"
 wait_for frozen "$p2"
+status 0 mw session list
+matches "$id +frozen " "$OUT" "the list says so"
 ! frozen $bystander || fail "a bystander was frozen"
 note "thaw"
 status 0 mw session thaw "$id"
 thawed() { never_ran frozen "$1"; }
 wait_for thawed "$p1"
 wait_for thawed "$p2"
+status 0 mw session list
+matches "$id +active " "$OUT" "the list says so"
 
 note "kill"
 status 0 mw session kill "$id"
