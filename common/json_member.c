@@ -31,6 +31,14 @@ int json_add_int(json_object *o, const char *key, int64_t value) {
         return json_add(o, key, json_object_new_int64(value));
 }
 
+int json_add_count(json_object *o, const char *key, uint64_t count) {
+        return json_add_int(o, key, (int64_t) MIN(count, (uint64_t) INT64_MAX));
+}
+
+int json_add_word(json_object *o, const char *key, const char *word) {
+        return word ? json_add(o, key, json_object_new_string(word)) : -EINVAL;
+}
+
 int json_add_bool(json_object *o, const char *key, bool value) {
         return json_add(o, key, json_object_new_boolean(value));
 }
@@ -123,6 +131,30 @@ int json_get_int(json_object *o, const char *key, int64_t min, int64_t max, int6
             (i == INT64_MAX && json_object_get_uint64(value) != (uint64_t) INT64_MAX))
                 return -EBADMSG;
         *ret = i;
+        return 1;
+}
+
+int json_get_count(json_object *o, const char *key, uint64_t *ret) {
+        int64_t i;
+        int r;
+
+        r = json_get_int(o, key, 0, INT64_MAX, &i);
+        if (r > 0)
+                *ret = (uint64_t) i;
+        return r;
+}
+
+int json_get_word(json_object *o, const char *key, int (*from_string)(const char *), int *ret) {
+        const char *s;
+        int r, value;
+
+        r = json_get_string(o, key, &s);
+        if (r <= 0)
+                return r;
+        value = from_string(s);
+        if (value < 0)
+                return -EBADMSG;
+        *ret = value;
         return 1;
 }
 

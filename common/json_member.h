@@ -24,6 +24,10 @@ int json_add(json_object *o, const char *key, json_object *value);
 /* NULL adds nothing. What is not UTF-8 becomes path_to_utf8() of it. */
 int json_add_text(json_object *o, const char *key, const char *s);
 int json_add_int(json_object *o, const char *key, int64_t value);
+/* JSON has signed numbers: what is larger stays the largest. */
+int json_add_count(json_object *o, const char *key, uint64_t count);
+/* A word of a closed list, a literal; NULL is -EINVAL. */
+int json_add_word(json_object *o, const char *key, const char *word);
 int json_add_bool(json_object *o, const char *key, bool value);
 int json_add_time(json_object *o, const char *key, usec_t t);
 /* Adds `key` as text (path_text.h) and, when the path is not UTF-8, `key`Raw in base64. A NULL path adds nothing. `key` is
@@ -41,6 +45,9 @@ int json_get_string(json_object *o, const char *key, const char **ret);
 int json_get_text(json_object *o, const char *key, char **ret); /* a copy */
 /* -EBADMSG outside min to max. */
 int json_get_int(json_object *o, const char *key, int64_t min, int64_t max, int64_t *ret);
+int json_get_count(json_object *o, const char *key, uint64_t *ret);
+/* `from_string` gives the value or a negative errno for a word that is not of its list, which is -EBADMSG here. */
+int json_get_word(json_object *o, const char *key, int (*from_string)(const char *), int *ret);
 int json_get_bool(json_object *o, const char *key, bool *ret);
 int json_get_time(json_object *o, const char *key, usec_t *ret);
 /* The bytes of `key`Raw when it is there, else of `key`. 0, and NULL in *ret when neither is. The caller frees. */

@@ -44,42 +44,12 @@ int strv_from_json(json_object *o, char ***ret) {
         return 0;
 }
 
-static int get_strv(json_object *o, const char *key, char ***ret) {
+int json_get_strv(json_object *o, const char *key, char ***ret) {
         json_object *array;
         int r;
 
         r = json_need(json_get(o, key, json_type_array, &array));
         return r < 0 ? r : strv_from_json(array, ret);
-}
-
-static int get_count(json_object *o, const char *key, uint64_t *ret) {
-        int64_t i;
-        int r;
-
-        r = json_get_int(o, key, 0, INT64_MAX, &i);
-        if (r > 0)
-                *ret = (uint64_t) i;
-        return r;
-}
-
-/* JSON has signed numbers: what is larger stays the largest. */
-static int add_count(json_object *o, const char *key, uint64_t count) {
-        return json_add_int(o, key, (int64_t) MIN(count, (uint64_t) INT64_MAX));
-}
-
-/* A word of a closed list; `from_string` is one of operation.h. */
-static int get_word(json_object *o, const char *key, int (*from_string)(const char *), int *ret) {
-        const char *s;
-        int r, value;
-
-        r = json_need(json_get_string(o, key, &s));
-        if (r < 0)
-                return r;
-        value = from_string(s);
-        if (value < 0)
-                return -EBADMSG;
-        *ret = value;
-        return 1;
 }
 
 static int fill_process(json_object *o, const ProcessInfo *p) {
@@ -88,7 +58,7 @@ static int fill_process(json_object *o, const ProcessInfo *p) {
         r = r < 0 || p->parent_id == 0 ? r : json_add_int(o, "parent", p->parent_id);
         r = r < 0 ? r : json_add_int(o, "pid", p->pid);
         r = r < 0 ? r : json_add_int(o, "ppid", p->ppid);
-        r = r < 0 ? r : add_count(o, "startTime", p->start_ticks);
+        r = r < 0 ? r : json_add_count(o, "startTime", p->start_ticks);
         r = r < 0 ? r : json_add_int(o, "uid", p->uid);
         r = r < 0 ? r : json_add_text(o, "exe", p->exe);
         r = r < 0 ? r : json_add(o, "cmdline", strv_to_json(p->cmdline));
@@ -109,10 +79,10 @@ int process_info_from_json(json_object *o, ProcessInfo *ret) {
         r = r < 0 ? r : json_get_int(o, "parent", INT64_MIN, INT64_MAX, &p.parent_id);
         r = r < 0 ? r : json_need(json_get_int(o, "pid", 0, INT32_MAX, &pid));
         r = r < 0 ? r : json_need(json_get_int(o, "ppid", 0, INT32_MAX, &ppid));
-        r = r < 0 ? r : json_need(get_count(o, "startTime", &p.start_ticks));
+        r = r < 0 ? r : json_need(json_get_count(o, "startTime", &p.start_ticks));
         r = r < 0 ? r : json_need(json_get_int(o, "uid", 0, UINT32_MAX, &uid));
         r = r < 0 ? r : json_get_text(o, "exe", &p.exe);
-        r = r < 0 ? r : get_strv(o, "cmdline", &p.cmdline);
+        r = r < 0 ? r : json_get_strv(o, "cmdline", &p.cmdline);
         r = r < 0 ? r : json_get_text(o, "cwd", &p.cwd);
         if (r < 0)
                 return r;
@@ -122,10 +92,6 @@ int process_info_from_json(json_object *o, ProcessInfo *ret) {
         *ret = p;
         p = (ProcessInfo){};
         return 0;
-}
-
-static int add_word(json_object *o, const char *key, const char *word) {
-        return word ? json_add(o, key, json_object_new_string(word)) : -EINVAL;
 }
 
 static int fill_names(json_object *o, const Operation *op) {
@@ -141,17 +107,17 @@ static int fill_operation(json_object *o, const Operation *op) {
         int r = json_add_int(o, "seq", op->seq);
 
         r = r < 0 ? r : json_add_text(o, "session", op->session);
-        r = r < 0 ? r : add_word(o, "op", op_type_to_string(op->op));
-        r = r < 0 ? r : add_word(o, "kind", object_kind_to_string(op->kind));
+        r = r < 0 ? r : json_add_word(o, "op", op_type_to_string(op->op));
+        r = r < 0 ? r : json_add_word(o, "kind", object_kind_to_string(op->kind));
         r = r < 0 ? r : json_add_text(o, "watch", op->watch);
         r = r < 0 ? r : fill_names(o, op);
-        r = r < 0 ? r : add_count(o, "count", op->count);
+        r = r < 0 ? r : json_add_count(o, "count", op->count);
         r = r < 0 ? r : json_add_time(o, "first", op->first);
         r = r < 0 ? r : json_add_time(o, "last", op->last);
         r = r < 0 ? r : json_add_bool(o, "violation", op->violation);
         r = r < 0 ? r : json_add_text(o, "rule", op->rule);
-        r = r < 0 ? r : add_word(o, "action", action_to_string(op->action));
-        r = r < 0 ? r : add_word(o, "attribution", sight_to_string(op->attribution));
+        r = r < 0 ? r : json_add_word(o, "action", action_to_string(op->action));
+        r = r < 0 ? r : json_add_word(o, "attribution", sight_to_string(op->attribution));
         r = r < 0 ? r : json_add_bool(o, "preserved", op->preserved);
         r = r < 0 ? r : json_add_text(o, "test", op->test);
         return r < 0 ? r : json_add_int(o, "process", op->process_id);
@@ -165,11 +131,11 @@ json_object *operation_to_json(const Operation *op) {
 
 static int read_words(json_object *o, Operation *op) {
         int type = 0, kind = 0, action = 0, attribution = 0;
-        int r = get_word(o, "op", op_type_from_string, &type);
+        int r = json_need(json_get_word(o, "op", op_type_from_string, &type));
 
-        r = r < 0 ? r : get_word(o, "kind", object_kind_from_string, &kind);
-        r = r < 0 ? r : get_word(o, "action", action_from_string, &action);
-        r = r < 0 ? r : get_word(o, "attribution", sight_from_string, &attribution);
+        r = r < 0 ? r : json_need(json_get_word(o, "kind", object_kind_from_string, &kind));
+        r = r < 0 ? r : json_need(json_get_word(o, "action", action_from_string, &action));
+        r = r < 0 ? r : json_need(json_get_word(o, "attribution", sight_from_string, &attribution));
         if (r < 0)
                 return r;
         op->op = (OpType) type;
@@ -197,7 +163,7 @@ int operation_from_json(json_object *o, Operation *ret) {
         r = r < 0 ? r : read_words(o, &op);
         r = r < 0 ? r : json_need(json_get_text(o, "watch", &op.watch));
         r = r < 0 ? r : read_names(o, &op);
-        r = r < 0 ? r : json_need(get_count(o, "count", &op.count));
+        r = r < 0 ? r : json_need(json_get_count(o, "count", &op.count));
         r = r < 0 ? r : json_need(json_get_time(o, "first", &op.first));
         r = r < 0 ? r : json_need(json_get_time(o, "last", &op.last));
         r = r < 0 ? r : json_need(json_get_bool(o, "violation", &op.violation));
@@ -218,7 +184,7 @@ static int fill_loss(json_object *o, const Loss *l) {
         r = r < 0 ? r : json_add_text(o, "watch", l->watch);
         r = r < 0 ? r : json_add_time(o, "at", l->at);
         r = r < 0 || l->until == 0 ? r : json_add_time(o, "until", l->until);
-        return r < 0 || l->count == 0 ? r : add_count(o, "count", l->count);
+        return r < 0 || l->count == 0 ? r : json_add_count(o, "count", l->count);
 }
 
 json_object *loss_to_json(const Loss *l) {
@@ -234,7 +200,7 @@ int loss_from_json(json_object *o, Loss *ret) {
         r = r < 0 ? r : json_get_text(o, "watch", &l.watch);
         r = r < 0 ? r : json_need(json_get_time(o, "at", &l.at));
         r = r < 0 ? r : json_get_time(o, "until", &l.until);
-        r = r < 0 ? r : get_count(o, "count", &l.count);
+        r = r < 0 ? r : json_get_count(o, "count", &l.count);
         if (r < 0)
                 return r;
         *ret = l;
@@ -248,7 +214,7 @@ json_object *coverage_to_json(const Coverage *c) {
         int r = o && deny ? 0 : -ENOMEM;
 
         for (int op = 0; r == 0 && op < _OP_MAX; op++)
-                r = add_word(o, op_type_to_string(op), sight_to_string(c->op[op]));
+                r = json_add_word(o, op_type_to_string(op), sight_to_string(c->op[op]));
         for (int op = 0; r == 0 && op < _OP_MAX; op++) {
                 json_object *s;
 
@@ -270,12 +236,12 @@ json_object *coverage_to_json(const Coverage *c) {
 int coverage_from_json(json_object *o, Coverage *ret) {
         _cleanup_(strv_freep) char **deny = NULL;
         Coverage c = {};
-        int r = get_strv(o, "deny", &deny);
+        int r = json_get_strv(o, "deny", &deny);
 
         for (int op = 0; r >= 0 && op < _OP_MAX; op++) {
                 int sight = 0;
 
-                r = get_word(o, op_type_to_string(op), sight_from_string, &sight);
+                r = json_need(json_get_word(o, op_type_to_string(op), sight_from_string, &sight));
                 c.op[op] = (Sight) sight;
         }
         if (r < 0)

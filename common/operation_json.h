@@ -25,5 +25,7 @@ json_object *coverage_to_json(const Coverage *c);
 int coverage_from_json(json_object *o, Coverage *ret);
 json_object *strv_to_json(char *const *strv); /* an array; bytes that are not UTF-8 become \xNN */
 int strv_from_json(json_object *o, char ***ret);
+int json_get_strv(json_object *o, const char *key,
+                  char ***ret); /* -EBADMSG also when it is absent */
 
 #endif
