@@ -7,6 +7,7 @@
 #include "daemon/config_problem.h"
 #include "daemon/config_section.h"
 #include "daemon/config_text.h"
+#include "daemon/config_webhook.h"
 
 #define SECTIONS_MAX 256
 
@@ -19,7 +20,8 @@ typedef struct Loader {
         Place at;
         char **files;
         ConfigProblems *problems;
-        int error; /* of the first file that could not be read */
+        bool with_files; /* that sections name */
+        int error;       /* of the first file that could not be read */
 } Loader;
 
 #define problem(l, place, fatal, ...) \
@@ -292,18 +294,32 @@ static int check_same_path(Loader *l, const Section *s) {
         return 0;
 }
 
-/* What is not done must not look as if it were. */
-static int tell_unsupported(Loader *l, Section *s) {
+/* The files it names are looked at when there is a place where they would be: not for text. */
+static int check_webhook(Loader *l, Section *s) {
+        _cleanup_free_ char *reason = NULL;
         char title[SECTION_TITLE_MAX];
+        const char *key = NULL;
+        Place place;
+        int r;
 
-        if (s->kind != CONFIG_WEBHOOK)
-                return 0;
-        return problem(l, s->first, /* fatal= */ false, "%s is not used by this version",
-                       section_title(s, title));
+        r = webhook_complete(&s->webhook, l->with_files, &key, &reason);
+        if (r == -EINVAL && !key)
+                return problem(l, s->first, /* fatal= */ true, "%s %s", section_title(s, title),
+                               reason);
+        if (r == -EINVAL)
+                return problem(l, section_place_of(s, key), /* fatal= */ true, "%s: %s", key,
+                               reason);
+        place = section_place_of(s, "Url");
+        if (r >= 0 && l->with_files && place.file && webhook_url_is_open(&s->webhook, place.file))
+                return problem(
+                        l, place, /* fatal= */ false,
+                        "Url: this address is as good as a password, and others can read this "
+                        "file: chmod it, or use UrlFile=");
+        return r;
 }
 
 static int check_whole(Loader *l) {
-        size_t n_watches = 0;
+        size_t n_watches = 0, n_webhooks = 0;
         int r = 0;
 
         for (size_t i = 0; i < l->n_sections && r >= 0; i++) {
@@ -312,11 +328,14 @@ static int check_whole(Loader *l) {
                 r = check_required(l, s);
                 if (r >= 0 && s->kind == CONFIG_WATCH)
                         r = check_same_path(l, s);
-                if (r >= 0)
-                        r = tell_unsupported(l, s);
+                if (r >= 0 && s->kind == CONFIG_WEBHOOK)
+                        r = check_webhook(l, s);
                 if (r >= 0 && s->kind == CONFIG_WATCH && ++n_watches == CONFIG_WATCHES_MAX + 1)
                         r = problem(l, s->first, /* fatal= */ true, "more than %d watches",
                                     CONFIG_WATCHES_MAX);
+                if (r >= 0 && s->kind == CONFIG_WEBHOOK && ++n_webhooks == CONFIG_WEBHOOKS_MAX + 1)
+                        r = problem(l, s->first, /* fatal= */ true, "more than %d webhooks",
+                                    CONFIG_WEBHOOKS_MAX);
         }
         return r;
 }
@@ -383,6 +402,7 @@ int config_load(const char *file, Config **ret, ConfigProblems *problems) {
         int r;
 
         r = loader_init(&l, problems);
+        l.with_files = true;
         if (r >= 0)
                 r = load_file(&l, file);
         if (r >= 0 && l.error == 0)

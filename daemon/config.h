@@ -4,8 +4,10 @@
 #define MOUNTWATCH_CONFIG_H
 
 #include "daemon/core/watch.h"
+#include "daemon/sinks/webhook_body.h"
 
 #define CONFIG_WATCHES_MAX 64
+#define CONFIG_WEBHOOKS_MAX 32
 
 typedef struct AutoSession {
         char *name;
@@ -14,9 +16,16 @@ typedef struct AutoSession {
 
 typedef struct Webhook {
         char *name;
-        char *url;
-        char *format;
-        char *secret_file;
+        char *url,
+                *url_file; /* of a loaded configuration url is set, also when it comes from the file */
+        WebhookFormat format;
+        char *secret_file, *ca_file, *client_cert_file, *client_key_file;
+        bool follow_redirects;
+        Severity min_severity;
+        unsigned rate_limit; /* messages a minute */
+        usec_t timeout;
+        usec_t retry; /* the first pause */
+        char *secret; /* what was in secret_file; NULL: none. Not for logs */
 } Webhook;
 
 typedef struct Config {

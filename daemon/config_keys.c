@@ -34,9 +34,19 @@ static const ConfigKey auto_session_keys[] = {
 };
 
 static const ConfigKey webhook_keys[] = {
-        {"Url", offsetof(Webhook, url), config_parse_url, .required = true},
+        {"Url", offsetof(Webhook, url), config_parse_url},
+        {"UrlFile", offsetof(Webhook, url_file), config_parse_path},
         {"Format", offsetof(Webhook, format), config_parse_format, .fallback = "json"},
         {"SecretFile", offsetof(Webhook, secret_file), config_parse_path},
+        {"CaFile", offsetof(Webhook, ca_file), config_parse_path},
+        {"ClientCertFile", offsetof(Webhook, client_cert_file), config_parse_path},
+        {"ClientKeyFile", offsetof(Webhook, client_key_file), config_parse_path},
+        {"FollowRedirects", offsetof(Webhook, follow_redirects), config_parse_bool,
+         .fallback = "no"},
+        {"MinSeverity", offsetof(Webhook, min_severity), config_parse_severity, .fallback = "info"},
+        {"RateLimit", offsetof(Webhook, rate_limit), config_parse_rate, .fallback = "30"},
+        {"TimeoutSec", offsetof(Webhook, timeout), config_parse_seconds, .fallback = "20"},
+        {"RetrySec", offsetof(Webhook, retry), config_parse_seconds, .fallback = "5"},
 };
 
 static const struct {
@@ -50,7 +60,9 @@ static const struct {
         [CONFIG_WEBHOOK] = {"Webhook", webhook_keys, ELEMENTSOF(webhook_keys)},
 };
 
-_Static_assert(ELEMENTSOF(watch_keys) <= CONFIG_KEYS_MAX, "the places of assignments have no room");
+_Static_assert(ELEMENTSOF(watch_keys) <= CONFIG_KEYS_MAX &&
+                       ELEMENTSOF(webhook_keys) <= CONFIG_KEYS_MAX,
+               "the places of assignments have no room");
 
 const char *config_kind_name(ConfigKind kind) {
         return kinds[kind].name;

@@ -11,10 +11,16 @@ void auto_session_done(AutoSession *a) {
 }
 
 void webhook_done(Webhook *w) {
+        if (w->secret)
+                explicit_bzero(w->secret, strlen(w->secret));
+        free(w->secret);
         free(w->name);
         free(w->url);
-        free(w->format);
+        free(w->url_file);
         free(w->secret_file);
+        free(w->ca_file);
+        free(w->client_cert_file);
+        free(w->client_key_file);
 }
 
 int section_new(ConfigKind kind, const char *name, Section **ret) {

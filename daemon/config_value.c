@@ -10,10 +10,13 @@
 
 #include "common/strv.h"
 #include "daemon/config_value.h"
+#include "daemon/core/url.h"
 #include "daemon/core/watch.h"
+#include "daemon/sinks/webhook_body.h"
 
 #define RETAIN_DAYS_MAX 3650
 #define HOLD_SECONDS_MAX 3600
+#define RATE_MAX 6000
 #define GROUP_NAME_MAX 32
 #define Q "'%.200s'" /* a value in a message */
 
@@ -90,25 +93,31 @@ int config_parse_path(const char *value, void *field, char **ret_reason) {
         return set_string(field, TAKE_PTR(path));
 }
 
+/* The address may be a secret: it is not quoted. */
 int config_parse_url(const char *value, void *field, char **ret_reason) {
-        size_t scheme = strncmp(value, "https://", 8) == 0 ? 8
-                : strncmp(value, "http://", 7) == 0        ? 7
-                                                           : 0;
-
-        if (scheme == 0 || !value[scheme] || value[scheme] == '/')
-                return invalid(ret_reason, Q " is not an http or https address", value);
-        if (strpbrk(value, " \t\""))
-                return invalid(ret_reason, Q " has a blank or quote in it", value);
+        if (!url_is_http(value))
+                return invalid(ret_reason,
+                               "is not an http or https address, in ASCII, without blanks");
         return set_string(field, strdup(value));
 }
 
 int config_parse_format(const char *value, void *field, char **ret_reason) {
-        static const char *const formats[] = {"json", "slack", "discord", "ntfy"};
+        int k = webhook_format_from_string(value);
 
-        for (size_t i = 0; i < ELEMENTSOF(formats); i++)
-                if (str_equal(formats[i], value))
-                        return set_string(field, strdup(value));
-        return invalid(ret_reason, Q " is none of json, slack, discord, ntfy", value);
+        if (k < 0)
+                return invalid(ret_reason, Q " is none of json, slack, discord, ntfy", value);
+        *(WebhookFormat *) field = (WebhookFormat) k;
+        return 0;
+}
+
+int config_parse_severity(const char *value, void *field, char **ret_reason) {
+        int k = severity_from_string(value);
+
+        if (k < 0)
+                return invalid(ret_reason, Q " is none of info, opened, created, modified, removed",
+                               value);
+        *(Severity *) field = (Severity) k;
+        return 0;
 }
 
 /* ---- lists ---- */
@@ -238,6 +247,17 @@ int config_parse_days(const char *value, void *field, char **ret_reason) {
         if (!parse_digits(&p, &n) || *p || n < 1 || n > RETAIN_DAYS_MAX)
                 return invalid(ret_reason, Q " is not a number of days from 1 to %d", value,
                                RETAIN_DAYS_MAX);
+        *(unsigned *) field = (unsigned) n;
+        return 0;
+}
+
+int config_parse_rate(const char *value, void *field, char **ret_reason) {
+        const char *p = value;
+        uint64_t n;
+
+        if (!parse_digits(&p, &n) || *p || n < 1 || n > RATE_MAX)
+                return invalid(ret_reason, Q " is not a number of messages a minute from 1 to %d",
+                               value, RATE_MAX);
         *(unsigned *) field = (unsigned) n;
         return 0;
 }

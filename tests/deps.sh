@@ -7,7 +7,7 @@
 set -eu
 
 build='gcc libc6-dev linux-libc-dev make pkg-config libsystemd-dev libseccomp-dev libjson-c-dev libsqlite3-dev libinih-dev
-    uthash-dev libssl-dev'
+    uthash-dev libssl-dev libcurl4-openssl-dev'
 demo='python3 mount util-linux'
 test="$demo libcmocka-dev e2fsprogs xfsprogs btrfs-progs fuse3 bindfs procps coreutils findutils expect strace sqlite3
     clang libclang-rt-14-dev llvm clang-tidy clang-format cppcheck shellcheck mandoc groff man-db fatrace mmdebstrap"
@@ -83,6 +83,7 @@ stands_for() {
     libjson-c-dev) echo 'h:json-c/json.h' ;;
     libsqlite3-dev) echo 'h:sqlite3.h' ;;
     libssl-dev) echo 'h:openssl/evp.h' ;;
+    libcurl4-openssl-dev) echo 'h:curl/curl.h' ;;
     libinih-dev) echo 'h:ini.h' ;;
     uthash-dev) echo 'h:uthash.h' ;;
     libcmocka-dev) echo 'h:cmocka.h' ;;

@@ -4,7 +4,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 command -v clang-tidy >/dev/null || { echo "clang-tidy is not installed"; exit 77; }
-FLAGS="-std=gnu11 -D_GNU_SOURCE -I. $(pkg-config --cflags libsystemd json-c sqlite3 inih libcrypto)"
+FLAGS="-std=gnu11 -D_GNU_SOURCE -I. $(pkg-config --cflags libsystemd json-c sqlite3 inih libcrypto libcurl)"
 export FLAGS
 # its count of suppressed warnings goes to stderr
 # shellcheck disable=SC2016 # for the inner shell

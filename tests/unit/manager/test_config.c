@@ -112,7 +112,18 @@ static void tells_file_line_and_reason_of_what_is_broken(void **state) {
                 {"[Daemon]\nGroup=0\n", 2, "'0' is not the name of a group"},
                 {W "[Watch x]\nPath=//w/./\n", 4, "Path: '/w' is that of [Watch w] already"},
                 {"[Webhook o]\nUrl=ftp://x\n", 2, "is not an http or https address"},
-                {"[Webhook o]\nFormat=json\n", 1, "[Webhook o] has no Url="},
+                {"[Webhook o]\nUrl=https://x/a b\n", 2, "is not an http or https address"},
+                {"[Webhook o]\nUrl=https://:80/\n", 2, "is not an http or https address"},
+                {"[Webhook o]\nUrl=https://u@/x\n", 2, "is not an http or https address"},
+                {"[Webhook o]\nFormat=json\n", 1, "[Webhook o] has neither Url= nor UrlFile="},
+                {"[Webhook o]\nUrl=http://x\nUrlFile=/u\n", 1, "has both Url= and UrlFile="},
+                {"[Webhook o]\nUrl=http://x/a/\nFormat=ntfy\n", 2, "names no topic"},
+                {"[Webhook o]\nUrl=http://x/a/b?c\nFormat=slack\nSecretFile=/k\n", 4,
+                 "is of no use with Format=slack"},
+                {"[Webhook o]\nUrl=http://x\nClientKeyFile=/k\n", 3, "needs ClientCertFile="},
+                {"[Webhook o]\nUrl=http://x\nMinSeverity=high\n", 3, "is none of info, opened"},
+                {"[Webhook o]\nUrl=http://x\nRateLimit=0\n", 3, "messages a minute"},
+                {"[Webhook o]\nUrl=http://x\nTimeoutSec=0\n", 3, "number of seconds"},
                 {"[Webhook o]\nUrl=http://x\nFormat=xml\n", 3, "none of json, slack, discord"},
                 {"[Webhook o]\nUrl=http://x\nSecretFile=k\n", 3, "not an absolute path"},
                 {"[AutoSession p]\n", 1, "[AutoSession p] has no Match="},
@@ -140,7 +151,6 @@ static void tells_what_is_odd_and_goes_on(void **state) {
                 {"[Daemon x]\n", 1, "unknown section [Daemon x]"},
                 {"[]\n", 1, "unknown section []"},
                 {W "Policy=record\nPolicy=alert\n", 4, "Policy was set already, line 3"},
-                {"\n[Webhook o]\nUrl=https://x/y\n", 2, "[Webhook o] is not used"},
         };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++)
