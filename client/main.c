@@ -21,7 +21,7 @@ static const Verb verbs[] = {
                         "--fail-on; 125 when\nmountwatch failed and the command was not started; 126 and 127 as "
                         "env(1).",
                 .options = BIT(LABEL) | BIT(POLICY) | BIT(WAIT) | BIT(FAIL_ON) | BIT(JSON_FILE) |
-                        BIT(JUNIT) | BIT(NO_GUARD),
+                        BIT(JUNIT) | BIT(HTML) | BIT(NO_GUARD),
                 .min_arguments = 1,
                 .max_arguments = -1,
                 .ends_at_argument = true,
@@ -40,7 +40,7 @@ static const Verb verbs[] = {
                 .summary = "end a session (default: the caller's) and print its report",
                 .details =
                         "Status 120 when the session fails --fail-on, which is 'never' here unless given.",
-                .options = BIT(FAIL_ON) | BIT(JSON_FILE) | BIT(JUNIT),
+                .options = BIT(FAIL_ON) | BIT(JSON_FILE) | BIT(JUNIT) | BIT(HTML),
                 .max_arguments = 1,
                 .run = verb_session_stop,
         },
@@ -89,7 +89,8 @@ static const Verb verbs[] = {
                 .name = "report",
                 .synopsis = "[OPTION...] [ID|last]",
                 .summary = "show what a session did",
-                .options = BIT(JSON) | BIT(JUNIT) | BIT(ALL_ROWS),
+                .details = "With --html - the page goes to standard output, and nothing else does.",
+                .options = BIT(JSON) | BIT(JUNIT) | BIT(HTML) | BIT(ALL_ROWS),
                 .max_arguments = 1,
                 .run = verb_report,
         },

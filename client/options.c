@@ -26,6 +26,7 @@ static const OptionInfo option_table[_OPTION_MAX] = {
         [OPTION_JSON] = {0, "json", NULL, "print JSON"},
         [OPTION_JSON_FILE] = {0, "json", "FILE", "write the report to FILE as JSON"},
         [OPTION_JUNIT] = {0, "junit", "FILE", "write the report to FILE as JUnit XML"},
+        [OPTION_HTML] = {0, "html", "FILE", "write the report to FILE as one HTML page"},
         [OPTION_NO_GUARD] = {0, "no-guard", NULL,
                              "do not supervise system calls (for commands that do so themselves)"},
         [OPTION_ALL_SESSIONS] = {0, "all", NULL, "ended sessions too"},

@@ -20,6 +20,7 @@ typedef enum OptionId {
         OPTION_JSON,      /* flag: print JSON */
         OPTION_JSON_FILE, /* the same name with a file */
         OPTION_JUNIT,
+        OPTION_HTML,
         OPTION_NO_GUARD,
         OPTION_ALL_SESSIONS, /* --all of `session list` */
         OPTION_ALL_ROWS,     /* --all of `report` */

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include "client/outcome.h"
+#include "client/report_html.h"
 #include "client/report_json.h"
 #include "client/report_junit.h"
 
@@ -64,16 +65,36 @@ static int open_file(const char *name, FILE **ret) {
         return STATUS_NO;
 }
 
-int report_files_open(const Options *options, ReportFiles *ret) {
+static int open_html(ReportFiles *files) {
+        int r;
+
+        if (!files->html_name || str_equal(files->html_name, "-"))
+                return STATUS_DONE;
+        r = atomic_file_open(files->html_name, 0600, &files->html);
+        if (r >= 0)
+                return STATUS_DONE;
+        complain("cannot write '%s': %s", files->html_name, strerror(-r));
+        return STATUS_NO;
+}
+
+int report_files_open(const Options *options, bool stdout_is_free, ReportFiles *ret) {
         ReportFiles files = {
                 .json_name = options->value[OPTION_JSON_FILE],
                 .junit_name = options->value[OPTION_JUNIT],
+                .html_name = options->value[OPTION_HTML],
         };
         int r;
 
+        if (!stdout_is_free && str_equal(files.html_name, "-")) {
+                complain(
+                        "--html needs the name of a file here ('mountwatch report --html -' prints it)");
+                return STATUS_USAGE;
+        }
         r = open_file(files.json_name, &files.json);
         if (r == STATUS_DONE)
                 r = open_file(files.junit_name, &files.junit);
+        if (r == STATUS_DONE)
+                r = open_html(&files);
         if (r != STATUS_DONE) {
                 report_files_close(&files);
                 return r;
@@ -93,6 +114,22 @@ static int finish_file(FILE **f, const char *name, int r) {
         return STATUS_NO;
 }
 
+static int write_html(ReportFiles *files, const ReportModel *m) {
+        int r;
+
+        if (!files->html.file) {
+                if (report_html_write(stdout, m) < 0)
+                        return complain_memory();
+                return verb_flush();
+        }
+        r = report_html_write(files->html.file, m);
+        r = r < 0 ? r : atomic_file_commit(&files->html);
+        if (r >= 0)
+                return STATUS_DONE;
+        complain("cannot write '%s': %s", files->html_name, strerror(-r));
+        return STATUS_NO;
+}
+
 int report_files_write(ReportFiles *files, ReportModel *m) {
         int status = STATUS_DONE;
 
@@ -103,6 +140,8 @@ int report_files_write(ReportFiles *files, ReportModel *m) {
             finish_file(&files->junit, files->junit_name, report_junit_write(files->junit, m)) !=
                     STATUS_DONE)
                 status = STATUS_NO;
+        if (files->html_name && write_html(files, m) != STATUS_DONE)
+                status = STATUS_NO;
         return status;
 }
 
@@ -111,6 +150,7 @@ void report_files_close(ReportFiles *files) {
                 (void) fclose(files->json);
         if (files->junit)
                 (void) fclose(files->junit);
+        atomic_file_done(&files->html);
         *files = (ReportFiles){};
 }
 

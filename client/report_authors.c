@@ -22,6 +22,7 @@ static int by_weight(const void *a, const void *b) {
 
 static void add_row(Author *a, const Operation *op) {
         a->n_rows++;
+        a->n_violations += op->violation;
         a->worst = MIN(a->worst, operation_weight(op));
         a->first = MIN(a->first, op->first);
         if (!op->test || str_equal(op->test, a->last_test))

@@ -9,7 +9,7 @@
 
 typedef struct Author {
         int64_t process_id;
-        size_t n_rows;
+        size_t n_rows, n_violations;
         Weight worst;
         usec_t first;
         const char *tests[AUTHOR_TESTS_MAX]; /* borrowed; the first few different ones */

@@ -204,7 +204,9 @@ int report_changes_write(const Terminal *t, const ReportModel *m, bool all, bool
         bool left_out;
         int r;
 
-        r = groups_new(m->own, !all && report_has_violations(m->own), &groups);
+        r = groups_new(m->own,
+                       !all && report_has_violations(m->own) ? GROUPS_VIOLATIONS : GROUPS_ALL,
+                       &groups);
         if (r < 0)
                 return r;
         left_out = groups.n_left_out > 0;

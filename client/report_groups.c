@@ -130,7 +130,11 @@ static int compare_groups(const void *a, const void *b) {
                  : compare_directory(x->directory, x->n_directory, y->directory, y->n_directory);
 }
 
-int groups_new(const Report *report, bool violations_only, Groups *ret) {
+static bool is_picked(GroupsPick pick, const Operation *op) {
+        return pick == GROUPS_ALL || op->violation == (pick == GROUPS_VIOLATIONS);
+}
+
+int groups_new(const Report *report, GroupsPick pick, Groups *ret) {
         _cleanup_(groups_done) Groups g = {};
         size_t n = report_n_rows(report);
 
@@ -141,10 +145,10 @@ int groups_new(const Report *report, bool violations_only, Groups *ret) {
         for (size_t i = 0; i < n; i++) {
                 const Operation *op = report_row(report, i);
 
-                if (violations_only && !op->violation)
-                        g.n_left_out++;
-                else
+                if (is_picked(pick, op))
                         g.rows[g.n_rows++] = (GroupRow){.op = op, .count = op->count};
+                else
+                        g.n_left_out++;
         }
         qsort(g.rows, g.n_rows, sizeof(*g.rows), compare_rows);
         g.n_rows = fold(g.rows, g.n_rows);

@@ -19,6 +19,12 @@ typedef enum Weight {
         _WEIGHT_MAX,
 } Weight;
 
+typedef enum GroupsPick {
+        GROUPS_ALL,
+        GROUPS_VIOLATIONS,
+        GROUPS_ALLOWED, /* the rest */
+} GroupsPick;
+
 typedef struct GroupRow {
         const Operation *op; /* borrowed from the report; the first of those that are folded */
         uint64_t count;
@@ -40,15 +46,14 @@ typedef struct Groups {
         size_t n;
         GroupRow *rows; /* storage of all */
         size_t n_rows;
-        size_t n_left_out; /* rows that are no violation, when only those were asked for */
+        size_t n_left_out; /* rows that were not picked */
 } Groups;
 
 Weight operation_weight(const Operation *op);
 /* "deleted", "replaced", … */
 const char *weight_to_string(Weight weight);
 
-/* `violations_only` leaves the rest out. */
-int groups_new(const Report *report, bool violations_only, Groups *ret);
+int groups_new(const Report *report, GroupsPick pick, Groups *ret);
 void groups_done(Groups *g);
 
 #endif

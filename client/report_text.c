@@ -138,7 +138,7 @@ static int put_blame(const Terminal *t, const ReportModel *m) {
 
         if (!report_has_violations(m->own))
                 return 0;
-        r = groups_new(m->own, /* violations_only= */ true, &groups);
+        r = groups_new(m->own, GROUPS_VIOLATIONS, &groups);
         if (r < 0)
                 return r;
         path = text_of_command((char *[]){groups.items[0].rows[0].op->path, NULL});

@@ -25,6 +25,8 @@ static int print(const Options *options, ReportModel *m, ReportFiles *files) {
         int r, written;
 
         written = report_files_write(files, m);
+        if (str_equal(files->html_name, "-"))
+                return written;
         r = options_has(options, OPTION_JSON) ? print_json(m) : outcome_print(stdout, m, &text);
         return r != STATUS_DONE ? r : written;
 }
@@ -34,7 +36,11 @@ int verb_report(const Context *context, const Options *options) {
         ReportFiles files;
         int r;
 
-        r = report_files_open(options, &files);
+        if (options_has(options, OPTION_JSON) && str_equal(options->value[OPTION_HTML], "-")) {
+                complain("only one of --json and --html - can go to standard output");
+                return STATUS_USAGE;
+        }
+        r = report_files_open(options, /* stdout_is_free= */ true, &files);
         if (r != STATUS_DONE)
                 return r;
         r = fetch(context, options->arguments[0], &m);

@@ -250,7 +250,7 @@ int verb_run(const Context *context, const Options *options) {
 
         if (fail_on_parse(options, FAIL_ON_VIOLATION, &run.fail_on) != STATUS_DONE ||
             verb_check_policy(options) != STATUS_DONE ||
-            report_files_open(options, &run.files) != STATUS_DONE)
+            report_files_open(options, /* stdout_is_free= */ false, &run.files) != STATUS_DONE)
                 return STATUS_NO_DAEMON;
         r = run_in_session(&run);
         handover_done(&run.handover);

@@ -130,7 +130,7 @@ int verb_session_stop(const Context *context, const Options *options) {
 
         r = fail_on_parse(options, FAIL_ON_NEVER, &fail_on);
         if (r == STATUS_DONE)
-                r = report_files_open(options, &files);
+                r = report_files_open(options, /* stdout_is_free= */ false, &files);
         if (r != STATUS_DONE)
                 return r;
         r = stop_with_files(context, options, fail_on, &files);
