@@ -73,14 +73,15 @@ static json_object *session_to_json(const SessionView *s) {
 
 static int write_rows(FILE *f, const Report *report) {
         ProcessSource processes = report_process_source(report);
+        _cleanup_(row_process_done) RowProcess last = {};
 
         for (size_t i = 0; i < report_n_rows(report); i++) {
                 int r;
 
                 fputs(i > 0 ? ",\n  " : "\n  ", f);
                 r = write_value(f,
-                                row_to_json(report_row(report, i), processes,
-                                            /* with_session= */ false));
+                                row_to_json_again(report_row(report, i), processes,
+                                                  /* with_session= */ false, &last));
                 if (r < 0)
                         return r;
         }

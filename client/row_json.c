@@ -50,18 +50,60 @@ static json_object *process_to_json(ProcessSource processes, int64_t id) {
         return r < 0 ? NULL : TAKE_PTR(o);
 }
 
-json_object *row_to_json(const Operation *op, ProcessSource processes, bool with_session) {
-        _cleanup_json_ json_object *o = operation_to_json(op);
+/* Consumes `o`. The same value, which is written as the text that it has now. */
+static json_object *freeze_text(json_object *o) {
+        char *text = NULL;
 
         if (!o)
                 return NULL;
+        text = strdup(json_object_to_json_string_ext(
+                o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+        if (!text) {
+                json_object_put(o);
+                return NULL;
+        }
+        json_object_set_serializer(o, json_object_userdata_to_json_string, text,
+                                   json_object_free_userdata);
+        return o;
+}
+
+static json_object *process_again(ProcessSource processes, int64_t id, RowProcess *last) {
+        if (!last->text || last->id != id) {
+                row_process_done(last);
+                last->text = freeze_text(process_to_json(processes, id));
+                last->id = id;
+        }
+        return json_object_get(last->text);
+}
+
+void row_process_done(RowProcess *p) {
+        json_object_put(p->text);
+        p->text = NULL;
+}
+
+static json_object *make_row(const Operation *op, bool with_session, json_object *process) {
+        _cleanup_json_ json_object *o = operation_to_json(op);
+
+        if (!o) {
+                json_object_put(process);
+                return NULL;
+        }
         if (!with_session) {
                 json_object_object_del(o, "seq");
                 json_object_object_del(o, "session");
         }
         /* in place of the id */
         json_object_object_del(o, "process");
-        if (json_add(o, "process", process_to_json(processes, op->process_id)) < 0)
+        if (json_add(o, "process", process) < 0)
                 return NULL;
         return TAKE_PTR(o);
+}
+
+json_object *row_to_json(const Operation *op, ProcessSource processes, bool with_session) {
+        return make_row(op, with_session, process_to_json(processes, op->process_id));
+}
+
+json_object *row_to_json_again(const Operation *op, ProcessSource processes, bool with_session,
+                               RowProcess *last) {
+        return make_row(op, with_session, process_again(processes, op->process_id, last));
 }
