@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "daemon/kernel/mountinfo.h"
+#include "common/mount_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
