@@ -60,13 +60,13 @@ class Scratch:
 
 
 class Daemon:
-    def __init__(self, bench):
+    def __init__(self, bench, path=None, policy="record"):
         s = bench.scratch
         self.state = tempfile.mkdtemp(prefix="state.", dir=s.top)
         self.socket = self.state + "/socket"
         conf = self.state + "/conf"
         with open(conf, "w") as f:
-            f.write("[Watch bench]\nPath=%s/w\nPolicy=record\n" % s.mnt)
+            f.write("[Watch bench]\nPath=%s\nPolicy=%s\n" % (path or s.mnt + "/w", policy))
         self.env = dict(os.environ, MOUNTWATCH_SOCKET=self.socket, PATH=bench.bin + ":" + os.environ["PATH"])
         self.log = open(self.state + "/log", "wb")
         self.process = subprocess.Popen([bench.bin + "/mountwatchd", "--config", conf, "--socket", self.socket, "--state-dir",
@@ -250,15 +250,54 @@ class Auditd(Peer):
 
 
 class Fapolicyd(Peer):
+    """Holds the opens of every mount of the types that it is told: here of a type that nothing else has. With files of its own in
+    place of the machine's, in this mount namespace, and one rule that allows all."""
     name = command = "fapolicyd"
+    FSTYPE = "xfs"
+    CONF = ("permissive = 1\nnice_val = 14\nq_size = 640\nuid = root\ngid = root\ndo_stat_report = 0\ndetailed_report = 0\ndb_max_size = 50\n"
+            "subj_cache_size = 1549\nobj_cache_size = 8191\nwatch_fs = " + FSTYPE + "\ntrust = file\nintegrity = none\n"
+            "syslog_format = rule,dec,perm,auid,pid,exe,:,path,ftype,trust\n")
 
     def available(self):
-        if super().available():
-            self.reason = "it holds the opens of every mount of a type, the machine's own too"
-        return False
+        if super().available() and subprocess.run(["pgrep", "-x", "fapolicyd"], stdout=subprocess.DEVNULL).returncode == 0:
+            self.reason = "the machine's own runs"
+        return self.reason is None
+
+    def start(self):
+        self.dir = tempfile.mkdtemp(prefix="fapolicyd.", dir=self.bench.scratch.top)
+        self.places = []
+        for place in ("/etc/fapolicyd", "/var/lib/fapolicyd", "/run/fapolicyd"):
+            own = self.dir + place
+            os.makedirs(own)
+            os.makedirs(place, exist_ok=True)
+            subprocess.check_call(["mount", "--bind", own, place])
+            self.places.append(place)
+        for name, text in (("fapolicyd.conf", self.CONF), ("fapolicyd.trust", ""), ("compiled.rules", "allow perm=open all : all\n")):
+            with open("/etc/fapolicyd/" + name, "w") as f:
+                f.write(text)
+        # in the foreground; what it would print of each open goes nowhere without --debug-deny's denials
+        self.process = subprocess.Popen([self.command, "--debug-deny", "--permissive"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(500):
+            if any(l.startswith("fanotify ") for f in glob.glob("/proc/%d/fdinfo/*" % self.process.pid) for l in Bench.lines(f) if "sdev" in l or "mnt_id" in l):
+                return
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.02)
+        raise RuntimeError("it placed no mark")
+
+    def stop(self):
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        for place in self.places:
+            subprocess.run(["umount", "-l", place])
+        return []
 
 
-PEERS = (Fatrace, Inotifywait, Auditd, Fapolicyd)
+PEERS = (Fatrace, Inotifywait, Auditd)
 
 
 class Bench:
@@ -532,6 +571,62 @@ class Bench:
             self.row("held open of a bystander, %s" % who.replace("_", " "), "p50 %.1f us, p99 %.1f us" % (q["hold_p50_us"], q["hold_p99_us"]),
                      "%.2f of a bare responder" % q["ratio_p50"])
 
+    def held_peer(self):
+        """The same beside the one tool that holds opens too, seen from outside: opens of a file by a process of no session."""
+        if any(l.split()[2] == Fapolicyd.FSTYPE for l in open("/proc/self/mounts")):
+            self.result["not_run"]["fapolicyd"] = "it would hold the machine's own %s mounts" % Fapolicyd.FSTYPE
+            return
+        if not shutil.which("mkfs." + Fapolicyd.FSTYPE):
+            self.result["not_run"]["fapolicyd"] = "no mkfs." + Fapolicyd.FSTYPE
+            return
+        mnt, image = self.scratch.top + "/held", self.scratch.top + "/image"
+        os.mkdir(mnt)
+        subprocess.check_call(["truncate", "-s", "320M", image])
+        subprocess.check_call(["mkfs." + Fapolicyd.FSTYPE, "-q", image])
+        subprocess.check_call(["mount", "-o", "loop", image, mnt])
+        try:
+            self.held_opens(mnt)
+        finally:
+            subprocess.run(["umount", "-l", mnt])
+
+    def held_opens(self, mnt):
+        """They take turns: whether the answer comes from the same CPU or from another one makes more of a difference than who answers."""
+        path = mnt + "/file"
+        open(path, "w").close()
+
+        def opens():
+            samples = []
+            for _ in range(500 if self.args.quick else 4000):
+                begun = time.perf_counter_ns()
+                fd = os.open(path, os.O_RDWR)
+                samples.append(time.perf_counter_ns() - begun)
+                os.close(fd)
+            return samples
+
+        def beside_mountwatch():
+            d = Daemon(self, mnt, "deny")
+            session = subprocess.Popen(["mountwatch", "run", "--no-guard", "--fail-on", "never", "--", "sleep", "1000"], env=d.env, stderr=subprocess.DEVNULL)
+            for _ in range(500):
+                if b"active" in d.client("session", "list").stdout:
+                    break
+                time.sleep(0.02)
+            samples = opens()
+            session.terminate()
+            session.wait()
+            d.stop()
+            return samples
+        rows = {"nobody": [], "mountwatch": [], "fapolicyd": []}
+        for _ in range(2 if self.args.quick else 9):
+            rows["nobody"] += opens()
+            rows["mountwatch"] += beside_mountwatch()
+            got = self.with_peer(Fapolicyd, opens)
+            rows["fapolicyd"] += got[0] if got else []
+        rows = {name: self.quantiles(samples) for name, samples in rows.items() if samples}
+        self.result["held_peer"] = rows
+        for name, q in rows.items():
+            self.row("open by a bystander, held by %s" % name, "p50 %.1f us, p99 %.1f us" % (q["p50_us"], q["p99_us"]),
+                     "%.2f of mountwatch" % (q["p50_us"] / rows["mountwatch"]["p50_us"]))
+
     def guarded(self):
         """What the guard costs a call of the session that does not touch a watch."""
         q = json.loads(subprocess.check_output([self.bin + "/tests/bench/bench_guard", "400" if self.args.quick else "4000"]))
@@ -549,7 +644,7 @@ class Bench:
         say("  %-44s %-40s %s" % (what, value, ratio))
 
     def run(self):
-        for part in ("throughput", "attribution", "latency", "bystanders", "held", "guarded", "run_true", "idle", "million"):
+        for part in ("throughput", "attribution", "latency", "bystanders", "held", "held_peer", "guarded", "run_true", "idle", "million"):
             if self.args.only and part not in self.args.only:
                 continue
             say(part)
