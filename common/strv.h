@@ -66,4 +66,14 @@ static inline bool strv_append(char ***v, const char *s) {
         return false;
 }
 
+/* NULL for an empty one, and for lack of memory. */
+static inline char **strv_copy(char *const *v) {
+        char **copy = NULL;
+
+        for (size_t i = 0; v && v[i]; i++)
+                if (!strv_append(&copy, v[i]))
+                        return strv_free(copy);
+        return copy;
+}
+
 #endif

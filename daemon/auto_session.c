@@ -34,17 +34,6 @@ static const AutoSession *find_rule(const Config *c, const Program *program) {
         return NULL;
 }
 
-static char **command_copy(char *const *command) {
-        char **copy = NULL;
-
-        for (size_t i = 0; command && command[i]; i++)
-                if (!strv_append(&copy, command[i])) {
-                        strv_free(copy);
-                        return NULL;
-                }
-        return copy;
-}
-
 void auto_session_consider(Manager *m, const ProcEvent *e) {
         const Program *program = e->has_details ? e->details.program : NULL;
         Process *p = process_table_find(m->processes, e->pid);
@@ -62,7 +51,7 @@ void auto_session_consider(Manager *m, const ProcEvent *e) {
                 .uid = e->details.uid,
                 .automatic = true,
                 .label = strdup(rule->name),
-                .command = command_copy(program->cmdline),
+                .command = strv_copy(program->cmdline),
                 .cwd = program->cwd ? strdup(program->cwd) : NULL,
         };
         if (live_start(m, &q, on_started, NULL) < 0)
