@@ -27,9 +27,9 @@ int held_view_from_json(json_object *o, HeldView *ret) {
         r = r < 0 ? r : json_need(json_get_text(o, "op", &h.op));
         r = r < 0 ? r : json_need(json_get_int(o, "pid", 0, INT32_MAX, &pid));
         r = r < 0 ? r : json_need(json_get_time(o, "since", &h.since));
-        r = r < 0 ? r : json_need(json_get_path(o, "path", &h.path));
-        if (r < 0)
-                return r;
+        r = r < 0 ? r : json_get_path(o, "path", &h.path);
+        if (r < 0 || !h.path)
+                return r < 0 ? r : -EBADMSG;
         h.pid = (pid_t) pid;
         *ret = h;
         h = (HeldView){};
