@@ -12,24 +12,16 @@
 #ifndef MOUNTWATCH_TESTS_GUARD_FIXTURE_H
 #define MOUNTWATCH_TESTS_GUARD_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/guard_filter.h"
 #include "common/guard_ledger.h"
 #include "daemon/kernel/guard.h"
+#include "tests/unit/kernel/scratch.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -55,30 +47,6 @@ typedef struct Fixture {
         GuardLedger *ledger;
 } Fixture;
 
-static _unused_ void sh(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static _unused_ void sh(const char *format, ...) {
-        char command[1024];
-        va_list ap;
-
-        va_start(ap, format);
-        (void) vsnprintf(command, sizeof(command), format, ap);
-        va_end(ap);
-        assert_int_equal(system(command), 0);
-}
-
-/* False, with the reason told: not here. */
-static _unused_ bool fixture_can_run(void) {
-        if (geteuid() != 0) {
-                print_message("skipped: needs root\n");
-                return false;
-        }
-        if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
-                print_message("skipped: no mount namespace: %s\n", strerror(errno));
-                return false;
-        }
-        return true;
-}
-
 /* w and p are directories of one tmpfs, each with a bind mount in base; o is another tmpfs. */
 static _unused_ void fixture_init(Fixture *f) {
         *f = (Fixture){.ledger_fd = -1, .listener_copy = -1};
@@ -87,9 +55,9 @@ static _unused_ void fixture_init(Fixture *f) {
         strcpy(f->base, "/tmp/mwguard.XXXXXX");
         assert_non_null(mkdtemp(f->base));
         assert_int_equal(mount("guard-test", f->base, "tmpfs", 0, "mode=755"), 0);
-        sh("cd %s && mkdir w o fs && mount -t tmpfs o o && mount -t tmpfs fs fs && mkdir fs/w fs/p && mount --bind fs/w w",
-           f->base);
-        sh("cd %s && ln -s fs/p p", f->base);
+        run("cd %s && mkdir w o fs && mount -t tmpfs o o && mount -t tmpfs fs fs && mkdir fs/w fs/p && mount --bind fs/w w",
+            f->base);
+        run("cd %s && ln -s fs/p p", f->base);
         f->sites = watch_sites_new();
         assert_non_null(f->sites);
 }
@@ -117,8 +85,8 @@ static _unused_ void fixture_done(Fixture *f) {
         (void) watch_sites_unref(f->sites);
         (void) pthread_mutex_destroy(&f->lock);
         (void) pthread_cond_destroy(&f->told);
-        sh("cd / && umount -l %s/w %s/o %s/fs %s && rmdir %s", f->base, f->base, f->base, f->base,
-           f->base);
+        run("cd / && umount -l %s/w %s/o %s/fs %s && rmdir %s", f->base, f->base, f->base, f->base,
+            f->base);
 }
 
 static _unused_ const char *shorten(const Fixture *f, const char *path) {

@@ -6,23 +6,14 @@
 #ifndef MOUNTWATCH_TESTS_HOLD_FIXTURE_H
 #define MOUNTWATCH_TESTS_HOLD_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "daemon/kernel/hold_private.h"
+#include "tests/unit/kernel/scratch.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -46,17 +37,6 @@ typedef struct HoldFixture {
         Attempt *told[4096];
         size_t n_told, n_taken;
 } HoldFixture;
-
-static _unused_ void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static _unused_ void run(const char *format, ...) {
-        char command[1024];
-        va_list ap;
-
-        va_start(ap, format);
-        (void) vsnprintf(command, sizeof(command), format, ap);
-        va_end(ap);
-        assert_int_equal(system(command), 0);
-}
 
 /* ---- hooks ---- */
 
@@ -108,29 +88,13 @@ static _unused_ const Attempt *fixture_take(HoldFixture *f) {
 /* False, with the reason told: not here. */
 static _unused_ bool fixture_mount(HoldFixture *f, const char *type) {
         *f = (HoldFixture){0};
-        if (geteuid() != 0) {
-                print_message("skipped: needs root\n");
+        if (!scratch_mount(type, f->dir, sizeof(f->dir)))
                 return false;
-        }
-        if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
-                print_message("skipped: no mount namespace: %s\n", strerror(errno));
-                return false;
-        }
         (void) pthread_mutex_init(&f->lock, NULL);
         f->told_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         assert_true(f->told_event >= 0);
-        (void) snprintf(f->dir, sizeof(f->dir), "/tmp/mwtest.XXXXXX");
-        assert_non_null(mkdtemp(f->dir));
         (void) snprintf(f->top, sizeof(f->top), "%s/fs", f->dir);
         (void) snprintf(f->path, sizeof(f->path), "%s/w", f->top);
-        assert_int_equal(mkdir(f->top, 0755), 0);
-        if (str_equal(type, "tmpfs")) {
-                assert_int_equal(mount("test", f->top, "tmpfs", 0, NULL), 0);
-        } else {
-                run("truncate -s 320M %s/image && mkfs.%s -q %s/image >/dev/null", f->dir, type,
-                    f->dir);
-                run("mount -o loop %s/image %s", f->dir, f->top);
-        }
         run("mkdir -p %s/w/sub/deep %s/o && echo old >%s/w/f && echo old >%s/w/sub/f && echo old >%s/o/f",
             f->top, f->top, f->top, f->top, f->top);
         assert_int_equal(chdir(f->top), 0);

@@ -477,11 +477,11 @@ static const Case cases[] = {
 };
 
 static void make_tree(void) {
-        sh("cd %s && rm -rf w/* fs/p/* o/* fs/elsewhere && cd w && echo text >f && ln f hard && mkdir d e && echo g >d/g && "
-           "ln -s f ln && ln -s /f up && mkfifo pipe && echo x >xattr && echo p >../fs/p/f && cd ../o && echo o >f && "
-           "ln -s ../w/f to_f && ln -s ../w/d to_d && ln -s to_d chain && ln -s ../w/d/dangled dangling && "
-           "ln -s loop loop",
-           fixture.base);
+        run("cd %s && rm -rf w/* fs/p/* o/* fs/elsewhere && cd w && echo text >f && ln f hard && mkdir d e && echo g >d/g && "
+            "ln -s f ln && ln -s /f up && mkfifo pipe && echo x >xattr && echo p >../fs/p/f && cd ../o && echo o >f && "
+            "ln -s ../w/f to_f && ln -s ../w/d to_d && ln -s to_d chain && ln -s ../w/d/dangled dangling && "
+            "ln -s loop loop",
+            fixture.base);
         {
                 char path[128];
 
@@ -545,7 +545,7 @@ static void each_call_is_told_as_what_it_does(void **state) {
                 if (str_equal(cases[i].name, "a_rename_root"))
                         continue;
         }
-        sh("cd %s && if [ -e fs/elsewhere ]; then mv fs/elsewhere fs/w; fi", fixture.base);
+        run("cd %s && if [ -e fs/elsewhere ]; then mv fs/elsewhere fs/w; fi", fixture.base);
         assert_false(failed);
 }
 
@@ -576,9 +576,9 @@ static void what_is_refused_changes_nothing(void **state) {
 static void nothing_is_asked_of_a_read_only_mount(void **state) {
         fixture.decision = (Decision){.verb = VERB_REFUSE};
         make_tree();
-        sh("cd %s && mount -o remount,bind,ro w", fixture.base);
+        run("cd %s && mount -o remount,bind,ro w", fixture.base);
         assert_int_equal(fixture_run(&fixture, NULL, a_unlink), EROFS);
-        sh("cd %s && mount -o remount,bind,rw w", fixture.base);
+        run("cd %s && mount -o remount,bind,rw w", fixture.base);
         assert_string_equal(fixture.asked, "");
 }
 
@@ -641,10 +641,10 @@ static void a_caller_without_permission_attempts_nothing(void **state) {
         }
         for (size_t i = 0; i < ELEMENTSOF(actions); i++) {
                 make_tree();
-                sh("chmod -R a+rwX %s/fs", fixture.base);
+                run("chmod -R a+rwX %s/fs", fixture.base);
                 assert_int_equal(fixture_run(&fixture, p_nobody, actions[i]), EPERM);
                 assert_string_not_equal(fixture.asked, "");
-                sh("chmod -R go-w %s/fs", fixture.base);
+                run("chmod -R go-w %s/fs", fixture.base);
         }
 }
 
@@ -664,8 +664,8 @@ static void a_private_fuse_is_no_obstacle(void **state) {
 
         (void) snprintf(command, sizeof(command), mount_it, fixture.base);
         if (system(command) != 0 || access("/tmp/mwguard-private/mount/f", F_OK) == 0) {
-                sh("umount -l /dev/fuse 2>/dev/null; rm -rf /tmp/mwguard-private %s/fuse",
-                   fixture.base);
+                run("umount -l /dev/fuse 2>/dev/null; rm -rf /tmp/mwguard-private %s/fuse",
+                    fixture.base);
                 print_message("skipped: no FUSE mount for one user to be had\n");
                 skip();
         }
@@ -673,8 +673,8 @@ static void a_private_fuse_is_no_obstacle(void **state) {
         assert_int_equal(fixture_run(&fixture, p_nobody, a_private_missing), ENOENT);
         assert_int_equal(fixture_run(&fixture, p_nobody, a_private), 0);
         assert_string_equal(fixture.asked, "");
-        sh("umount -l /tmp/mwguard-private/mount && rm -rf /tmp/mwguard-private && umount -l /dev/fuse && rm %s/fuse",
-           fixture.base);
+        run("umount -l /tmp/mwguard-private/mount && rm -rf /tmp/mwguard-private && umount -l /dev/fuse && rm %s/fuse",
+            fixture.base);
 }
 
 ACTION(a_uring, syscall(425, 1, NULL))
@@ -724,7 +724,7 @@ int main(void) {
                 cmocka_unit_test(there_is_one_listener_in_a_tree),
         };
 
-        if (!fixture_can_run())
+        if (!scratch_can_mount())
                 return 77;
         return cmocka_run_group_tests(tests, set_up, tear_down);
 }

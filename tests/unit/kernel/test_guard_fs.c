@@ -49,8 +49,8 @@ static const Case common_cases[] = {
 };
 
 static void make_tree(void) {
-        sh("cd %s/x && mkdir -p w/d other && echo f >w/f && echo g >w/d/g && echo f >other/f",
-           fixture.base);
+        run("cd %s/x && mkdir -p w/d other && echo f >w/f && echo g >w/d/g && echo f >other/f",
+            fixture.base);
 }
 
 static void watch(void) {
@@ -73,13 +73,6 @@ static void check(const Case *cases, size_t n) {
         }
 }
 
-static bool have(const char *program) {
-        char command[128];
-
-        (void) snprintf(command, sizeof(command), "command -v %s >/dev/null 2>&1", program);
-        return system(command) == 0;
-}
-
 /* On a loop device, at x. False, with the reason told. */
 static bool mount_image(const char *type, const char *size, const char *options) {
         char mkfs[32], command[512];
@@ -97,12 +90,12 @@ static bool mount_image(const char *type, const char *size, const char *options)
         if (system(command) == 0)
                 return true;
         print_message("skipped: %s cannot be mounted on a loop device here\n", type);
-        sh("cd %s && rm -rf x o/image", fixture.base);
+        run("cd %s && rm -rf x o/image", fixture.base);
         return false;
 }
 
 static void unmount_image(void) {
-        sh("cd %s && umount x && rmdir x && rm -f o/image", fixture.base);
+        run("cd %s && umount x && rmdir x && rm -f o/image", fixture.base);
 }
 
 static void ext4_is_told(void **state) {
@@ -142,13 +135,13 @@ static void btrfs_is_told_with_its_subvolumes(void **state) {
         if (!have("btrfs") || !mount_image("btrfs", "128M", "-q"))
                 skip();
         make_tree();
-        sh("cd %s && btrfs -q subvolume create x/w/sub && btrfs -q subvolume create x/osub && echo f >x/w/sub/f && "
-           "echo f >x/osub/f && mkdir y && mount -o subvol=w/sub $(findmnt -no SOURCE $PWD/x) y",
-           fixture.base);
+        run("cd %s && btrfs -q subvolume create x/w/sub && btrfs -q subvolume create x/osub && echo f >x/w/sub/f && "
+            "echo f >x/osub/f && mkdir y && mount -o subvol=w/sub $(findmnt -no SOURCE $PWD/x) y",
+            fixture.base);
         watch();
         check(common_cases, ELEMENTSOF(common_cases));
         check(cases, ELEMENTSOF(cases));
-        sh("cd %s && umount y && rmdir y", fixture.base);
+        run("cd %s && umount y && rmdir y", fixture.base);
         unmount_image();
 }
 
@@ -176,9 +169,9 @@ static void overlay_is_told(void **state) {
                 assert_int_equal(fixture_run(&fixture, NULL, common_cases[i].action),
                                  common_cases[i].asked[0] ? EPERM : 0);
                 assert_string_equal(fixture.asked, common_cases[i].asked);
-                sh("cd %s && [ -e x/other/f ] || echo f >x/other/f", fixture.base);
+                run("cd %s && [ -e x/other/f ] || echo f >x/other/f", fixture.base);
         }
-        sh("cd %s && umount x && rmdir x", fixture.base);
+        run("cd %s && umount x && rmdir x", fixture.base);
 }
 
 static int set_up(void **state) {
@@ -199,7 +192,7 @@ int main(void) {
                 cmocka_unit_test(overlay_is_told),
         };
 
-        if (!fixture_can_run())
+        if (!scratch_can_mount())
                 return 77;
         return cmocka_run_group_tests(tests, set_up, tear_down);
 }

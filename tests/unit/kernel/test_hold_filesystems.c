@@ -2,13 +2,6 @@
 /* The same on filesystems of all kinds, and processes that serve one. */
 #include "tests/unit/kernel/hold_fixture.h"
 
-static bool have(const char *program) {
-        char command[128];
-
-        (void) snprintf(command, sizeof(command), "command -v %s >/dev/null 2>&1", program);
-        return system(command) == 0;
-}
-
 static bool have_fuse(void) {
         if (have("bindfs") && access("/dev/fuse", R_OK | W_OK) == 0)
                 return true;

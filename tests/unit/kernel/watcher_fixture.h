@@ -12,22 +12,13 @@
 #ifndef MOUNTWATCH_TESTS_WATCHER_FIXTURE_H
 #define MOUNTWATCH_TESTS_WATCHER_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "daemon/kernel/watcher.h"
+#include "tests/unit/kernel/scratch.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -47,53 +38,13 @@ typedef struct Fixture {
         bool forgiving; /* does not tell what was inferred from what was told */
 } Fixture;
 
-static _unused_ void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static _unused_ void run(const char *format, ...) {
-        char command[1024];
-        va_list ap;
-
-        va_start(ap, format);
-        (void) vsnprintf(command, sizeof(command), format, ap);
-        va_end(ap);
-        assert_int_equal(system(command), 0);
-}
-
-static _unused_ bool have(const char *program) {
-        char command[128];
-
-        (void) snprintf(command, sizeof(command), "command -v %s >/dev/null 2>&1", program);
-        return system(command) == 0;
-}
-
-/* A filesystem of its own: "tmpfs", or what mkfs.TYPE makes on a loop device. False, with the reason told: not here. */
+/* False, with the reason told: not here. */
 static _unused_ bool fixture_mount(Fixture *f, const char *type) {
-        char mkfs[64];
-
         *f = (Fixture){.child = -1};
-        if (geteuid() != 0) {
-                print_message("skipped: needs root\n");
+        if (!scratch_mount(type, f->dir, sizeof(f->dir)))
                 return false;
-        }
-        if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
-                print_message("skipped: no mount namespace: %s\n", strerror(errno));
-                return false;
-        }
-        (void) snprintf(f->dir, sizeof(f->dir), "/tmp/mwtest.XXXXXX");
-        assert_non_null(mkdtemp(f->dir));
         (void) snprintf(f->top, sizeof(f->top), "%s/fs", f->dir);
         (void) snprintf(f->path, sizeof(f->path), "%s/w", f->top);
-        assert_int_equal(mkdir(f->top, 0755), 0);
-        (void) snprintf(mkfs, sizeof(mkfs), "mkfs.%s", type);
-        if (str_equal(type, "tmpfs")) {
-                assert_int_equal(mount("test", f->top, "tmpfs", 0, NULL), 0);
-        } else if (!have(mkfs)) {
-                print_message("skipped: no %s\n", mkfs);
-                run("rm -rf %s", f->dir);
-                return false;
-        } else {
-                run("truncate -s 320M %s/image && %s -q %s/image >/dev/null", f->dir, mkfs, f->dir);
-                run("mount -o loop %s/image %s", f->dir, f->top);
-        }
         run("mkdir %s/w %s/o", f->top, f->top);
         assert_int_equal(chdir(f->top), 0);
         return true;
