@@ -6,6 +6,7 @@
 
 #define TOPIC_MAX 64  /* of ntfy */
 #define CONCEAL_MIN 3 /* a shorter piece is no secret, and stands everywhere */
+#define LAST_MIN 6    /* of the last part of the path alone: "hook" is a word */
 #define CONCEALED "..."
 
 static size_t scheme_length(const char *url) {
@@ -70,12 +71,13 @@ char *url_conceal(const char *url, const char *text) {
         const size_t n_user = host > user ? (size_t) (host - user) - 1 : 0;
         const char *colon = n_user > 0 ? memchr(user, ':', n_user) : NULL;
         const size_t n_path = strcspn(path, "?#");
+        const size_t n_last = last ? strcspn(last + 1, "?#") : 0;
         /* the whole first; then what a server may quote alone */
         const Piece pieces[] = {
                 {path, strlen(path)},
                 {path, n_path},
                 {path + n_path, strlen(path + n_path)},
-                {last ? last + 1 : path, last ? strcspn(last + 1, "?#") : 0},
+                {last ? last + 1 : path, n_last >= LAST_MIN ? n_last : 0},
                 {user, n_user},
                 {colon ? colon + 1 : user, colon ? n_user - (size_t) (colon + 1 - user) : 0},
         };

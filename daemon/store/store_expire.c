@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Forgetting, a slice at a time: operations of ended sessions and the sessions, old untagged
- * operations, then the blocks that have none left, the processes that only they knew, and the pages
+ * operations and deliveries, then the blocks that have none left, the processes that only they knew, and the pages
  * that are free now.
  */
 #include "daemon/store/store_internal.h"
@@ -224,12 +224,21 @@ static int vacuum(Store *s) {
         return r < 0 ? r : pages > 0;
 }
 
+static int expire_deliveries(Store *s, usec_t before, int64_t *left) {
+        return take(s, STATEMENT_DELIVERY_EXPIRE,
+                    "DELETE FROM delivery WHERE id IN (SELECT id FROM delivery "
+                    "WHERE created < ? AND id > ? LIMIT ?)",
+                    (int64_t) before, 0, left);
+}
+
 static int expire_slice(Store *s, usec_t before) {
         int64_t left = SLICE;
         int r = expire_sessions(s, before, &left);
 
         if (r >= 0 && left > 0)
                 r = expire_untagged(s, before, &left);
+        if (r >= 0 && left > 0)
+                r = expire_deliveries(s, before, &left);
         if (r >= 0 && left > 0)
                 r = expire_blocks(s, &left);
         if (r >= 0 && left > 0)

@@ -98,6 +98,13 @@ static const char *const migrations[] = {
         "  item TEXT PRIMARY KEY, session TEXT NOT NULL, uid INTEGER NOT NULL, watch BLOB,"
         "  path BLOB NOT NULL, kind INTEGER NOT NULL, bytes INTEGER NOT NULL, at INTEGER NOT NULL)"
         "  WITHOUT ROWID;",
+
+        /* Alerts on their way to a webhook, and (dead) those that did not get there. */
+        "CREATE TABLE delivery("
+        "  id INTEGER PRIMARY KEY AUTOINCREMENT, target TEXT NOT NULL, alert TEXT NOT NULL,"
+        "  body BLOB NOT NULL, summary INTEGER NOT NULL, attempts INTEGER NOT NULL,"
+        "  created INTEGER NOT NULL, next_at INTEGER NOT NULL, dead INTEGER NOT NULL);"
+        "CREATE INDEX delivery_target ON delivery(target, dead, id);",
 };
 
 static int execute(Store *s, const char *sql) {
