@@ -1,13 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Telling: the first violation of a session on a watch, once, in the log; with MOUNTWATCH_* fields in the journal. */
+/*
+ * Telling: what happens goes to core's Alerts, which say what of it is told when; each alert then goes to the journal (or stderr)
+ * and to everybody who follows.
+ */
 #ifndef MOUNTWATCH_ALERT_H
 #define MOUNTWATCH_ALERT_H
 
 #include "daemon/manager.h"
 
+typedef struct Attempt Attempt;
+
+int alert_start(Manager *m);
+void alert_stop(Manager *m);
+/* The configuration has changed. */
+void alert_configure(Manager *m);
+
 /* `live` is NULL for an untagged change (of a watch with Untagged=alert). */
-void alert_violation(Manager *m, Live *live, const Operation *op, const Image *author);
-/* The session has ended: one line with its verdict. */
+void alert_violation(Manager *m, Live *live, const Operation *op, Image *author);
+/* A call waits for a person. */
+void alert_waiting(Manager *m, const Attempt *a);
+void alert_loss(Manager *m, Live *live, const char *reason, const char *watch);
+/* The session has ended: its summary, or one line that it was clean. */
 void alert_ended(Manager *m, const Session *s);
 
 #endif

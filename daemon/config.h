@@ -32,6 +32,7 @@ typedef struct Config {
         char *group; /* NULL: "mountwatch" */
         unsigned retain_days;
         usec_t hold_deadline;    /* how long a call is held at most */
+        usec_t alert_interval;   /* from the first alert to the first update */
         uint64_t preserve_total; /* bytes of preserved files, over all sessions */
         WatchSpec **watches;
         size_t n_watches;

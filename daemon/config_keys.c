@@ -12,6 +12,7 @@ static const ConfigKey daemon_keys[] = {
         {"Group", offsetof(Config, group), config_parse_group, .fallback = "mountwatch"},
         {"RetainDays", offsetof(Config, retain_days), config_parse_days, .fallback = "90"},
         {"HoldDeadline", offsetof(Config, hold_deadline), config_parse_seconds, .fallback = "60"},
+        {"AlertInterval", offsetof(Config, alert_interval), config_parse_seconds, .fallback = "30"},
         {"PreserveTotal", offsetof(Config, preserve_total), config_parse_size, .fallback = "10G"},
 };
 

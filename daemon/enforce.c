@@ -28,7 +28,7 @@ static bool was_kept(Live *l, const Operation *op) {
 static void freeze(Live *l, Operation *op) {
         if (l->thawed)
                 return;
-        if (restrain_freeze(l, /* freeze= */ true) > 0)
+        if (restrain_freeze_by_policy(l) > 0)
                 op->action = ACTION_FROZEN;
         log_warning(
                 "session %s is frozen after a change on watch '%s'; go on with 'mountwatch session thaw %s' or end it with 'mountwatch session kill %s'",

@@ -199,7 +199,7 @@ void gatekeeper_go_on(Manager *m, Gate *g, Attempt *a) {
                         gatekeeper_answer(g, a, VERB_LET);
                         break;
                 }
-                (void) restrain_freeze(l, /* freeze= */ true);
+                (void) restrain_freeze_by_policy(l);
                 gatekeeper_record(m, a, ACTION_FROZEN);
                 held_add(m, g, a);
                 break;

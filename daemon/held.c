@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/held.h"
 #include "common/operation_json.h"
+#include "daemon/alert.h"
+#include "daemon/follow.h"
 #include "daemon/log.h"
 #include "daemon/restrain.h"
 
@@ -23,6 +25,7 @@ int decree_from_string(const char *s) {
 
 static void held_free(Manager *m, Held *h) {
         DL_DELETE(m->held, h);
+        follow_lists_changed(m);
         (void) attempt_free(h->attempt);
         (void) gate_unref(h->gate);
         free(h);
@@ -51,12 +54,14 @@ void held_add(Manager *m, Gate *g, Attempt *a) {
         h->gate = gate_ref(g);
         h->attempt = a;
         DL_APPEND(m->held, h);
-        if (a->decision.verb == VERB_ASK)
+        follow_lists_changed(m);
+        if (a->decision.verb == VERB_ASK) {
                 log_warning(
                         "session %s waits: %s of '%s' on watch '%s' (pid %d); answer with 'mountwatch decide %llu allow-once|allow-session|deny|kill'",
                         a->session, op_type_to_string(access_operation(a->access.type)),
                         path ? path : "?", a->watch, (int) a->pid, (unsigned long long) h->id);
-        else
+                alert_waiting(m, a);
+        } else
                 log_warning(
                         "session %s is frozen before its first change: %s of '%s' on watch '%s' (pid %d); go on with 'mountwatch session thaw %s' or end it with 'mountwatch session kill %s'",
                         a->session, op_type_to_string(access_operation(a->access.type)),

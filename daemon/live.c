@@ -4,6 +4,7 @@
 #include "common/strv.h"
 #include "daemon/alert.h"
 #include "daemon/barrier.h"
+#include "daemon/follow.h"
 #include "daemon/gate_site.h"
 #include "daemon/held.h"
 #include "daemon/intake.h"
@@ -52,7 +53,6 @@ static Live *live_free(Live *l) {
         if (l->guard)
                 gate_close(l->guard);
         (void) gate_unref(l->guard);
-        strv_free(l->alerted);
         strv_free(l->asked);
         leftovers_done(&l->leftovers);
         (void) session_free(l->session);
@@ -138,6 +138,7 @@ void live_add_loss(Live *l, const char *reason, const char *watch, usec_t at, us
         if (session_add_loss(l->session, reason, watch, at, until, count) < 0)
                 log_error("session %s: no memory to note a loss (%s)", l->session->id, reason);
         live_store(l);
+        alert_loss(l->manager, l, reason, watch);
 }
 
 void live_add_loss_all(Manager *m, const char *reason, const char *watch, usec_t at, usec_t until,
@@ -338,6 +339,8 @@ static void live_finish(Manager *m, Live *l) {
         held_drop_session(m, s->id);
         gate_sites_close_guard(m->gate_sites, l);
         HASH_DEL(m->live, l);
+        if (l->frozen_by_policy)
+                follow_lists_changed(m);
         (void) gate_sites_update_holds(m->gate_sites, NULL, NULL);
         if (s->cgroup)
                 dissolve_cgroups(m, s->cgroup);
@@ -478,6 +481,8 @@ int live_adopt(Manager *m, Session *session, Live **ret) {
         l->manager = m;
         l->session = session;
         l->frozen = session->cgroup && cgroup_is_frozen(session->cgroup) > 0;
+        l->frozen_by_policy =
+                l->frozen; /* who did it is not known any more: better told once too often */
         HASH_ADD_STR(m->live, session->id, l);
         if (!l->hh.tbl) {
                 (void) live_free(l);

@@ -26,12 +26,12 @@ struct Live {
         Gate *guard;            /* reference, or NULL: none of its own */
         bool guard_promised; /* the starter is about to attach one: nothing else need be held for it */
         sd_event_source *promise_timer;
-        bool allow_asked; /* somebody said allow-session */
-        bool frozen;      /* by a person or by policy, itself or a session around it */
-        bool thawed;      /* frozen by policy, and thawed by a person */
+        bool allow_asked;      /* somebody said allow-session */
+        bool frozen;           /* by a person or by policy, itself or a session around it */
+        bool frozen_by_policy; /* itself, not a session around it; and not thawed yet */
+        bool thawed;           /* frozen by policy, and thawed by a person */
         Leftovers leftovers;
         char **asked; /* paths that somebody allowed; NULL-terminated or NULL */
-        char **alerted; /* names of watches whose first violation has been told; NULL-terminated or NULL */
         LiveWaiter *waiters;
 };
 

@@ -36,6 +36,10 @@ void log_setup(int debug) {
         log_target.debug = debug;
 }
 
+bool log_is_journal(void) {
+        return log_target.journal;
+}
+
 static int field_format(char **ret, const char *name, const char *value) {
         return asprintf(ret, "%s=%s", name, value);
 }

@@ -8,6 +8,7 @@
 
 #include "common/macro.h"
 
+#include <stdbool.h>
 #include <syslog.h>
 
 typedef struct LogField {
@@ -17,6 +18,7 @@ typedef struct LogField {
 
 /* Decides where to. `debug` lets LOG_DEBUG through. */
 void log_setup(int debug);
+bool log_is_journal(void);
 void log_message(int priority, const char *format, ...) _printf_(2, 3);
 /* With fields of its own, for those who search the journal; on stderr the fields are left out. */
 void log_fields(int priority, const LogField *fields, size_t n, const char *format, ...)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/manager.h"
 #include "common/strv.h"
+#include "daemon/alert.h"
 #include "daemon/auto_session.h"
 #include "daemon/barrier.h"
 #include "daemon/gate_site.h"
@@ -252,6 +253,7 @@ int manager_reload(Manager *m, ConfigProblems *problems) {
                 (void) api_server_set_group(m->api, config->group ? config->group : "mountwatch");
                 (void) config_free(m->config);
                 m->config = TAKE_PTR(config);
+                alert_configure(m);
                 manager_update_demand(m);
                 log_info("configuration read again: %zu watches", m->config->n_watches);
         }
@@ -422,6 +424,9 @@ int manager_new(const ManagerOptions *options, Manager **ret) {
         r = open_store(m);
         if (r < 0)
                 return r;
+        r = alert_start(m);
+        if (r < 0)
+                return r;
         r = apply_watches(m, m->config);
         if (r >= 0)
                 r = recover_sessions(m);
@@ -454,6 +459,7 @@ Manager *manager_free(Manager *m) {
         if (!m)
                 return NULL;
         stream_free_all(m);
+        alert_stop(m);
         barrier_free_all(m);
         held_free_all(m);
         keeping_free_all(m);

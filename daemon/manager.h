@@ -18,6 +18,8 @@ typedef struct Manager Manager;
 typedef struct Watched Watched;
 typedef struct Live Live;
 typedef struct Barrier Barrier;
+typedef struct Alerts Alerts;
+typedef struct Follower Follower;
 typedef struct Stream Stream;
 typedef struct Held Held;
 typedef struct UndoJob UndoJob;
@@ -81,6 +83,12 @@ struct Manager {
         Barrier *barriers; /* list */
         uint64_t next_cookie;
         Stream *streams; /* list */
+
+        Alerts *alerts;
+        sd_event_source *alert_timer;
+        usec_t alert_due;    /* what the timer is set to */
+        Follower *followers; /* list */
+        sd_event_source *lists_source;
 
         ApiServer *api;
 };

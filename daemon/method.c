@@ -8,6 +8,7 @@ const ApiMethod manager_methods[] = {
         {"AttachGuard", method_attach_guard},
         {"ListHeld", method_list_held},
         {"Decide", method_decide},
+        {"FollowAlerts", method_follow_alerts, .needs_more = true},
         {"Undo", method_undo, .needs_more = true},
         {"ListQuarantine", method_list_quarantine},
         {"RestoreQuarantine", method_restore_quarantine},

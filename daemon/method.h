@@ -30,6 +30,8 @@ void method_attach_guard(ApiCall *call, const Peer *peer, json_object *parameter
 void method_list_held(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata);
 void method_decide(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata);
 
+void method_follow_alerts(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata);
+
 void method_undo(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata);
 void method_list_quarantine(ApiCall *call, const Peer *peer, json_object *parameters,
                             void *userdata);

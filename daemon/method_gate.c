@@ -4,6 +4,7 @@
 #include "daemon/gate_site.h"
 #include "daemon/held.h"
 #include "daemon/method.h"
+#include "daemon/view.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -92,28 +93,6 @@ void method_attach_guard(ApiCall *call, const Peer *peer, json_object *parameter
 
 /* ---- held operations ---- */
 
-static json_object *held_to_json(const Held *h) {
-        const Attempt *a = h->attempt;
-        json_object *o = json_object_new_object();
-        char since[TIME_TEXT_MAX];
-
-        if (!o)
-                return NULL;
-        json_object_object_add(o, "id", json_object_new_int64((int64_t) h->id));
-        json_object_object_add(o, "session", json_object_new_string(a->session));
-        json_object_object_add(o, "watch", json_object_new_string(a->watch));
-        json_object_object_add(o, "policy",
-                               json_object_new_string(a->decision.verb == VERB_FREEZE ? "freeze"
-                                                                                      : "ask"));
-        json_object_object_add(o, "op",
-                               json_object_new_string(
-                                       op_type_to_string(access_operation(a->access.type))));
-        (void) json_add_path(o, "path", a->access.path);
-        json_object_object_add(o, "pid", json_object_new_int64(a->pid));
-        json_object_object_add(o, "since", json_object_new_string(time_to_text(a->at, since)));
-        return o;
-}
-
 static bool may_see_held(Manager *m, const Peer *peer, const Held *h) {
         const Live *l = live_find(m, h->attempt->session);
 
@@ -127,7 +106,7 @@ void method_list_held(ApiCall *call, const Peer *peer, json_object *parameters, 
 
         DL_FOREACH (m->held, h)
                 if (array && may_see_held(m, peer, h))
-                        json_object_array_add(array, held_to_json(h));
+                        json_object_array_add(array, view_held(h));
         answer(call, "held", array);
 }
 

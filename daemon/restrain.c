@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/restrain.h"
+#include "daemon/follow.h"
 #include "daemon/intake.h"
 #include "daemon/kernel/cgroup.h"
 #include "daemon/kernel/kill.h"
@@ -66,10 +67,18 @@ int restrain_freeze(Live *l, bool freeze) {
 
         intake_processes(l->manager);
         mark_frozen(l, freeze);
+        if (!freeze)
+                l->frozen_by_policy = false;
+        follow_lists_changed(l->manager);
         n = count_members(l);
         if (l->session->cgroup && cgroup_freeze(l->session->cgroup, freeze) >= 0)
                 return n;
         return signal_members(l, freeze ? SIGSTOP : SIGCONT);
+}
+
+int restrain_freeze_by_policy(Live *l) {
+        l->frozen_by_policy = true;
+        return restrain_freeze(l, /* freeze= */ true);
 }
 
 int restrain_kill_member(Live *l, pid_t pid) {

@@ -8,6 +8,7 @@
 /* Each returns how many processes there were. */
 int restrain_kill(Live *l);
 int restrain_freeze(Live *l, bool freeze);
+int restrain_freeze_by_policy(Live *l); /* those who follow alerts are told */
 /* One member only; -EPERM, -ESRCH. */
 int restrain_kill_member(Live *l, pid_t pid);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/view.h"
 #include "common/operation_json.h"
+#include "daemon/held.h"
 #include "daemon/live.h"
 #include "daemon/prospect.h"
 #include "daemon/watched.h"
@@ -148,4 +149,26 @@ json_object *view_stored_watch(Manager *m, const StoredWatch *w) {
 
         return view_watch(w->spec, w->scope, now ? now->spec->untagged : UNTAGGED_IGNORE,
                           &w->coverage, now ? &now->status : &unknown);
+}
+
+json_object *view_held(const Held *h) {
+        const Attempt *a = h->attempt;
+        json_object *o = json_object_new_object();
+        char since[TIME_TEXT_MAX];
+
+        if (!o)
+                return NULL;
+        json_object_object_add(o, "id", json_object_new_int64((int64_t) h->id));
+        json_object_object_add(o, "session", json_object_new_string(a->session));
+        json_object_object_add(o, "watch", json_object_new_string(a->watch));
+        json_object_object_add(o, "policy",
+                               json_object_new_string(a->decision.verb == VERB_FREEZE ? "freeze"
+                                                                                      : "ask"));
+        json_object_object_add(o, "op",
+                               json_object_new_string(
+                                       op_type_to_string(access_operation(a->access.type))));
+        (void) json_add_path(o, "path", a->access.path);
+        json_object_object_add(o, "pid", json_object_new_int64(a->pid));
+        json_object_object_add(o, "since", json_object_new_string(time_to_text(a->at, since)));
+        return o;
 }
