@@ -154,6 +154,14 @@ static const Verb verbs[] = {
                 .run = verb_decide,
         },
         {
+                .name = "agent",
+                .synopsis = "",
+                .summary = "show alerts on the desktop, with buttons to answer",
+                .details =
+                        "Belongs into a desktop session (mountwatch-agent.service starts it there) and runs until it is stopped.",
+                .run = verb_agent,
+        },
+        {
                 .name = "status",
                 .synopsis = "[--json]",
                 .summary = "show the daemon, its watches and the sessions that run",

@@ -51,6 +51,7 @@ int verb_events(const Context *context, const Options *options);
 int verb_blame(const Context *context, const Options *options);
 int verb_undo(const Context *context, const Options *options);
 int verb_decide(const Context *context, const Options *options);
+int verb_agent(const Context *context, const Options *options);
 int verb_quarantine_list(const Context *context, const Options *options);
 int verb_quarantine_restore(const Context *context, const Options *options);
 int verb_quarantine_purge(const Context *context, const Options *options);
