@@ -169,6 +169,16 @@ static const Verb verbs[] = {
                 .run = verb_status,
         },
         {
+                .name = "alert test",
+                .synopsis = "[--json] [WEBHOOK]",
+                .summary = "send a test alert to the webhooks and print what was said",
+                .details =
+                        "For root and members of the group. Status 1 when one was not delivered.",
+                .options = BIT(JSON),
+                .max_arguments = 1,
+                .run = verb_alert_test,
+        },
+        {
                 .name = "doctor",
                 .synopsis = "[--write | --json] [WATCH]",
                 .summary =

@@ -23,6 +23,8 @@ static const RefusalInfo refusal_table[] = {
         {MOUNTWATCH_INTERFACE ".NoSuchHeld", "id",
          "nothing waits under the number %s: it was answered, or its deadline has passed ('mountwatch decide' "
          "lists what waits)"},
+        {MOUNTWATCH_INTERFACE ".NoSuchWebhook", "name",
+         "there is no webhook '%s' ('mountwatch status' shows them)"},
         {MOUNTWATCH_INTERFACE ".SessionLive", "id",
          "session %s still runs: stop it first ('mountwatch session stop ID' or 'session kill ID')"},
         {MOUNTWATCH_INTERFACE ".UndoBusy", "id", "session %s is being undone already"},

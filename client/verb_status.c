@@ -8,6 +8,7 @@
 #include "client/size_text.h"
 #include "client/verb.h"
 #include "client/watch_table.h"
+#include "client/webhook_table.h"
 #include "common/json_member.h"
 #include "common/path_text.h"
 
@@ -79,6 +80,7 @@ static int print(json_object *reply) {
                 return r;
         putchar('\n');
         r = watch_table_print(&t, &watches);
+        r = r < 0 ? r : webhook_table_print(&t, reply);
         return r < 0 ? r : put_sessions(reply);
 }
 

@@ -7,6 +7,7 @@
 #include "daemon/live.h"
 #include "daemon/log.h"
 #include "daemon/sinks/journal.h"
+#include "daemon/webhooks.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -66,6 +67,7 @@ static void deliver(Manager *m, Alert *a) {
         }
         tell_journal(a);
         follow_publish(m, a);
+        webhooks_publish(m, a);
 }
 
 static void set_timer(Manager *m) {

@@ -175,6 +175,8 @@ int main(int argc, char **argv) {
         log_setup(arg_debug);
         (void) umask(0022);
         raise_file_limit();
+        /* OpenSSL writes to sockets with write(): a receiver that has gone is an error, not our end */
+        (void) signal(SIGPIPE, SIG_IGN);
         /* the loop must keep up with whatever the machine does; failing is fine */
         (void) setpriority(PRIO_PROCESS, 0, -10);
         return run() < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -23,6 +23,8 @@
 #include "daemon/undo_job.h"
 #include "daemon/watchdog.h"
 #include "daemon/watched.h"
+#include "daemon/webhook_test.h"
+#include "daemon/webhooks.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -251,6 +253,7 @@ int manager_reload(Manager *m, ConfigProblems *problems) {
         r = apply_watches(m, config);
         if (r >= 0) {
                 (void) api_server_set_group(m->api, config->group ? config->group : "mountwatch");
+                webhooks_apply(m->webhooks, config);
                 (void) config_free(m->config);
                 m->config = TAKE_PTR(config);
                 alert_configure(m);
@@ -427,7 +430,9 @@ int manager_new(const ManagerOptions *options, Manager **ret) {
         r = alert_start(m);
         if (r < 0)
                 return r;
-        r = apply_watches(m, m->config);
+        r = webhooks_new(m, &m->webhooks);
+        if (r >= 0)
+                r = apply_watches(m, m->config);
         if (r >= 0)
                 r = recover_sessions(m);
         if (r < 0) {
@@ -466,6 +471,7 @@ Manager *manager_free(Manager *m) {
         undo_job_free_all(m);
         hashing_free_all(m);
         snapshot_free_all(m);
+        webhook_test_free_all(m);
         (void) prospects_free(m->prospects);
         (void) gate_sites_free(m->gate_sites);
         (void) api_server_free(m->api);
@@ -480,6 +486,7 @@ Manager *manager_free(Manager *m) {
         (void) gatekeeper_free(m->gatekeeper);
         (void) jobs_free(m->jobs);
         (void) watchdog_free(m->watchdog);
+        (void) webhooks_free(m->webhooks);
         (void) store_close(m->store);
         sd_event_source_disable_unref(m->mounts_source);
         (void) safe_close(m->mounts_fd);

@@ -18,9 +18,9 @@ typedef struct Manager Manager;
 typedef struct Watched Watched;
 typedef struct Live Live;
 typedef struct Barrier Barrier;
+typedef struct Stream Stream;
 typedef struct Alerts Alerts;
 typedef struct Follower Follower;
-typedef struct Stream Stream;
 typedef struct Held Held;
 typedef struct UndoJob UndoJob;
 typedef struct Hashing Hashing;
@@ -32,6 +32,8 @@ typedef struct Gatekeeper Gatekeeper;
 typedef struct GateSites GateSites;
 typedef struct Jobs Jobs;
 typedef struct Watchdog Watchdog;
+typedef struct Webhooks Webhooks;
+typedef struct WebhookTest WebhookTest;
 
 typedef struct ManagerOptions {
         const char *config_file;
@@ -89,6 +91,9 @@ struct Manager {
         usec_t alert_due;    /* what the timer is set to */
         Follower *followers; /* list */
         sd_event_source *lists_source;
+
+        Webhooks *webhooks;
+        WebhookTest *webhook_tests; /* list */
 
         ApiServer *api;
 };

@@ -25,6 +25,7 @@ const ApiMethod manager_methods[] = {
         {"Blame", method_blame},
         {"GetStatus", method_get_status},
         {"ListWatches", method_list_watches},
+        {"TestAlert", method_test_alert},
         {"Reload", method_reload},
 };
 const size_t manager_n_methods = ELEMENTSOF(manager_methods);

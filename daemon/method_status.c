@@ -7,6 +7,7 @@
 #include "daemon/prospect.h"
 #include "daemon/view.h"
 #include "daemon/watched.h"
+#include "daemon/webhooks.h"
 
 #include <errno.h>
 #include <utlist.h>
@@ -70,6 +71,7 @@ static json_object *status_to_json(Manager *m, const Peer *peer) {
         json_object_object_add(o, "warnings", warnings_to_json(m));
         json_object_object_add(o, "sessions", live_to_json(m, peer));
         json_object_object_add(o, "watches", watches_to_json(m));
+        json_object_object_add(o, "webhooks", webhooks_to_json(m->webhooks));
         return o;
 }
 

@@ -32,6 +32,7 @@ static bool words_init(Words *w, const Alert *a, size_t title_max, escape_t esca
 
         if (!title || !text)
                 return false;
+        text[strlen(text) - (*text && text[strlen(text) - 1] == '\n')] = 0;
         w->title = body_text(title, title_max, escape_title);
         w->text = body_text(*text ? text : title, text_max, escape_of_text);
         return w->title && w->text;
