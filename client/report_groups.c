@@ -103,6 +103,7 @@ static void split(Groups *g) {
                 group = &g->items[g->n - 1];
                 group->n_rows++;
                 group->n_weight[weight]++;
+                group->n_refused += !operation_has_happened(op);
         }
 }
 

@@ -37,6 +37,7 @@ typedef struct Group {
         GroupRow *rows; /* by weight, then by path */
         size_t n_rows;
         size_t n_weight[_WEIGHT_MAX];
+        size_t n_refused; /* of the rows: did not happen */
         Weight worst;
         Weight watch_worst; /* of all groups of its watch */
 } Group;
