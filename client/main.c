@@ -207,6 +207,17 @@ static const Verb verbs[] = {
                 .run = verb_config_check,
         },
         {
+                .name = "init",
+                .synopsis = "[--dry-run | --yes] [--config FILE]",
+                .summary = "look for shares, backups and databases, and propose watches on them",
+                .details =
+                        "After a yes it writes them to /etc/mountwatch/mountwatch.conf.d/50-init.conf, checks the "
+                        "configuration and\nhas the service use it. What is in the file stays; what is watched "
+                        "already is not proposed.",
+                .options = BIT(YES) | BIT(DRY_RUN) | BIT(CONFIG),
+                .run = verb_init,
+        },
+        {
                 .name = "reload",
                 .synopsis = "",
                 .summary = "make the daemon read its configuration again",

@@ -28,6 +28,8 @@ typedef enum OptionId {
         OPTION_DRY_RUN,
         OPTION_FORCE,
         OPTION_WRITE,
+        OPTION_YES,
+        OPTION_CONFIG,
         OPTION_FOLLOW,
         OPTION_SESSION,
         OPTION_WATCH,

@@ -60,6 +60,7 @@ int verb_alert_test(const Context *context, const Options *options);
 int verb_doctor(const Context *context, const Options *options);
 int verb_watch_list(const Context *context, const Options *options);
 int verb_config_check(const Context *context, const Options *options);
+int verb_init(const Context *context, const Options *options);
 int verb_reload(const Context *context, const Options *options);
 
 /* "mountwatch: " and the message and a newline, on stderr, in one write. */

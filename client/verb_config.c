@@ -1,82 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* mountwatch config check: the daemon's own parser decides, so that there is only one. */
-#include <errno.h>
-#include <limits.h>
-#include <spawn.h>
-#include <sys/wait.h>
-
+/* mountwatch config check. */
+#include "client/config_check.h"
 #include "client/verb.h"
 #include "common/path_text.h"
-
-#define CONFIG_DEFAULT "/etc/mountwatch/mountwatch.conf"
-
-extern char **environ;
-
-/* Where the daemon is looked for: beside this program, where installations put it, in PATH. */
-static const char *const places[] = {"%s/mountwatchd", "%s/../sbin/mountwatchd",
-                                     "/usr/local/sbin/mountwatchd", "/usr/sbin/mountwatchd",
-                                     "mountwatchd"};
-
-static int own_folder(char folder[static PATH_MAX]) {
-        ssize_t n = readlink("/proc/self/exe", folder, PATH_MAX - 1);
-        char *slash;
-
-        if (n < 0)
-                return -errno;
-        folder[n] = '\0';
-        slash = strrchr(folder, '/');
-        if (!slash)
-                return -ENOENT;
-        *slash = '\0';
-        return 0;
-}
-
-static int make_place(const char *place, const char *folder, char **ret) {
-        const char *hole = strstr(place, "%s");
-        int r;
-
-        if (hole)
-                r = asprintf(ret, "%s%s", folder, hole + strlen("%s"));
-        else
-                r = asprintf(ret, "%s", place);
-        return r < 0 ? -ENOMEM : 0;
-}
-
-static int spawn_daemon(const char *file, pid_t *ret) {
-        char folder[PATH_MAX];
-        char *argv[] = {(char *) "mountwatchd", (char *) "--check-config", (char *) file, NULL};
-        int r = own_folder(folder);
-
-        for (size_t i = r < 0 ? 2 : 0; i < ELEMENTSOF(places); i++) {
-                _cleanup_free_ char *program = NULL;
-
-                r = make_place(places[i], folder, &program);
-                if (r < 0)
-                        return r;
-                r = posix_spawnp(ret, program, NULL, NULL, argv, environ);
-                if (r != ENOENT && r != ENOTDIR)
-                        return -r;
-        }
-        return -ENOENT;
-}
 
 int verb_config_check(const Context *context, const Options *options) {
         const char *file = options->n_arguments > 0 ? options->arguments[0] : CONFIG_DEFAULT;
         _cleanup_free_ char *text = path_to_text(file);
-        int r, status = 0;
-        pid_t pid;
+        bool good;
+        int r;
 
         if (!text)
                 return complain_memory();
-        r = spawn_daemon(file, &pid);
+        r = config_check(file, &good);
         if (r < 0) {
                 complain("cannot run mountwatchd, whose parser is asked: %s", strerror(-r));
                 return STATUS_NO_DAEMON;
         }
-        while (waitpid(pid, &status, 0) < 0)
-                if (errno != EINTR)
-                        return STATUS_NO;
-        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        if (!good)
                 return STATUS_NO;
         printf("%s: no problems\n", text);
         return verb_flush();
