@@ -20,6 +20,8 @@ ALL_CPPFLAGS := -D_GNU_SOURCE -I. -I$(B)/gen $(CPPFLAGS)
 ALL_CFLAGS = -std=gnu11 $(WARN) $(if $(WERROR),-Werror) -fno-omit-frame-pointer \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all) -pthread $(PKG_CFLAGS) $(CFLAGS) $(EXTRA_CFLAGS)
 LIBS = $(PKG_LIBS) -pthread
+# the client alone
+CLIENT_PKG_LIBS = $(call once,CLIENT_PKG_LIBS,$(shell pkg-config --libs ncursesw))
 Q := $(if $(V),,@)
 
 # where install puts things; DESTDIR goes before all of them
@@ -91,7 +93,7 @@ $(B)/mountwatchd: $(call objs,daemon/main.c) $(DAEMON_LIBS)
 	$(link) $(call objs,daemon/main.c) $(DAEMON_LIBS) $(LIBS) $(CURL_LIBS)
 $(B)/mountwatch: $(call objs,client/main.c) $(CLIENT_LIBS)
 	@echo "[ LD ] $@"
-	$(link) $(call objs,client/main.c) $(CLIENT_LIBS) $(LIBS)
+	$(link) $(call objs,client/main.c) $(CLIENT_LIBS) $(LIBS) $(CLIENT_PKG_LIBS)
 
 ## Test: every part goes through tests/run, which counts; tests/check.sh sums them up
 CHECK_SAN := address,undefined

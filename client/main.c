@@ -102,6 +102,13 @@ static const Verb verbs[] = {
                 .run = verb_events,
         },
         {
+                .name = "top",
+                .synopsis = "",
+                .summary =
+                        "show the sessions that run, live; freeze, thaw, kill and decide by a key",
+                .run = verb_top,
+        },
+        {
                 .name = "blame",
                 .synopsis = "[--json] PATH",
                 .summary = "show what last created, changed or removed a path",

@@ -48,6 +48,7 @@ int verb_session_freeze(const Context *context, const Options *options);
 int verb_session_thaw(const Context *context, const Options *options);
 int verb_report(const Context *context, const Options *options);
 int verb_events(const Context *context, const Options *options);
+int verb_top(const Context *context, const Options *options);
 int verb_blame(const Context *context, const Options *options);
 int verb_undo(const Context *context, const Options *options);
 int verb_decide(const Context *context, const Options *options);

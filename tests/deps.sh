@@ -7,10 +7,10 @@
 set -eu
 
 build='gcc libc6-dev linux-libc-dev make pkg-config libsystemd-dev libseccomp-dev libjson-c-dev libsqlite3-dev libinih-dev
-    uthash-dev libssl-dev libcurl4-openssl-dev'
+    uthash-dev libssl-dev libncurses-dev libcurl4-openssl-dev'
 demo='python3 mount util-linux'
 test="$demo libcmocka-dev e2fsprogs xfsprogs btrfs-progs fuse3 bindfs procps coreutils findutils expect strace sqlite3
-    clang libclang-rt-14-dev llvm clang-tidy clang-format cppcheck shellcheck mandoc groff man-db fatrace mmdebstrap
+    clang libclang-rt-14-dev llvm clang-tidy clang-format cppcheck shellcheck mandoc groff man-db fatrace mmdebstrap tmux
     chromium zsh fish"
 bench="$demo fatrace inotify-tools auditd fapolicyd e2fsprogs procps strace"
 
@@ -18,7 +18,7 @@ bench="$demo fatrace inotify-tools auditd fapolicyd e2fsprogs procps strace"
 # what may be absent: the part that wants it says that it did not run
 optional='libclang-rt-14-dev llvm clang-tidy clang-format cppcheck shellcheck mandoc groff man-db fatrace inotify-tools auditd
     fapolicyd xfsprogs btrfs-progs fuse3 bindfs expect strace sqlite3 clang mmdebstrap
-    chromium zsh fish'
+    chromium zsh fish tmux'
 
 is_optional() {
     for o in $optional; do
@@ -88,6 +88,7 @@ stands_for() {
     libssl-dev) echo 'h:openssl/evp.h' ;;
     libcurl4-openssl-dev) echo 'h:curl/curl.h' ;;
     libinih-dev) echo 'h:ini.h' ;;
+    libncurses-dev) echo 'h:curses.h' ;;
     uthash-dev) echo 'h:uthash.h' ;;
     libcmocka-dev) echo 'h:cmocka.h' ;;
     util-linux) echo unshare ;;
