@@ -22,7 +22,8 @@ typedef struct Span {
         Weight worst;
 } Span;
 
-void html_weights_write(Html *h, const size_t n_weight[static _WEIGHT_MAX]) {
+/* "3 deleted, 1 created", each with the colour of its weight. */
+static void put_weights(Html *h, const size_t n_weight[static _WEIGHT_MAX]) {
         for (Weight w = 0; w < _WEIGHT_MAX; w++) {
                 char class[32];
 
@@ -75,12 +76,22 @@ static size_t count_rows(const Tree *t, const Span *s) {
 }
 
 static void put_counts(const Tree *t, const Span *s) {
-        size_t n[_WEIGHT_MAX] = {};
+        size_t n[_WEIGHT_MAX] = {}, refused = 0;
 
-        for (size_t i = s->begin; i < s->end; i++)
+        for (size_t i = s->begin; i < s->end; i++) {
                 for (Weight w = 0; w < _WEIGHT_MAX; w++)
                         n[w] += t->groups[i].n_weight[w];
-        html_weights_write(t->html, n);
+                refused += t->groups[i].n_refused;
+        }
+        put_weights(t->html, n);
+        if (refused == 0)
+                return;
+        html_begin_class(t->html, "span", "remark");
+        if (refused == count_rows(t, s))
+                html_text(t->html, "all refused");
+        else
+                html_format(t->html, "%zu of them refused", refused);
+        html_end(t->html);
 }
 
 /* How much of the directory of the first group all groups of the span are in. Sorted as they are, the last one differs most. */
@@ -372,7 +383,8 @@ static int put_watch(Tree *t, const Span *s) {
         if (watch) {
                 html_element(t->html, "bdi", "name", watch->path);
                 html_begin_class(t->html, "span", "remark");
-                html_format(t->html, "policy %s", policy_to_string(watch->policy));
+                html_format(t->html, "policy %s",
+                            policy_to_string(report_model_policy(t->model, watch)));
                 html_end(t->html);
                 root = strlen(watch->path);
         }

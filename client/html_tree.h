@@ -22,7 +22,4 @@
 /* `report` is m->own or m->untagged. Nothing is written when there is nothing. -ENOMEM. */
 int html_tree_write(Html *h, const ReportModel *m, const Report *report, GroupsPick pick);
 
-/* "3 deleted, 1 created", each with the colour of its weight. */
-void html_weights_write(Html *h, const size_t n_weight[static _WEIGHT_MAX]);
-
 #endif

@@ -30,6 +30,15 @@ static void put_fact(Html *h, const char *name, const char *value) {
         html_element(h, "dd", NULL, value);
 }
 
+static void put_policy(Html *h, Policy own, Policy in_force) {
+        html_element(h, "dt", NULL, "policy");
+        html_begin(h, "dd");
+        html_text(h, policy_to_string(in_force));
+        if (in_force != own)
+                html_format(h, " in this session, %s by itself", policy_to_string(own));
+        html_end(h);
+}
+
 static int put_watch(Html *h, const ReportModel *m, const WatchView *w) {
         _cleanup_free_ char *seen = coverage_seen_text(&w->coverage),
                             *refused = coverage_refused_text(&w->coverage);
@@ -43,7 +52,7 @@ static int put_watch(Html *h, const ReportModel *m, const WatchView *w) {
         html_element(h, "bdi", "name", w->path);
         html_end(h);
         html_begin(h, "dl");
-        put_fact(h, "policy", policy_to_string(w->policy));
+        put_policy(h, w->policy, report_model_policy(m, w));
         html_element(h, "dt", NULL, "changes");
         html_begin(h, "dd");
         html_format(h, "%zu in this session", n);

@@ -149,14 +149,7 @@ static int put_directory(const Terminal *t, const Group *g, const char *watch_pa
         return 0;
 }
 
-/* What was in force for the session: `--policy` makes it stricter. */
-static const char *policy_of(const SessionView *s, const WatchView *watch) {
-        int own = s->policy ? policy_from_string(s->policy) : -EINVAL;
-
-        return policy_to_string((Policy) MAX(own, (int) watch->policy));
-}
-
-static int put_watch(const Terminal *t, const SessionView *s, const char *name,
+static int put_watch(const Terminal *t, const ReportModel *m, const char *name,
                      const WatchView *watch) {
         _cleanup_free_ char *text = path_to_text(name),
                             *path = watch ? path_to_text(watch->path) : NULL;
@@ -165,7 +158,8 @@ static int put_watch(const Terminal *t, const SessionView *s, const char *name,
                 return -ENOMEM;
         fprintf(t->file, "\n%swatch %s%s", terminal_style(t, STYLE_BOLD), text, terminal_reset(t));
         if (path)
-                fprintf(t->file, "  %s  (policy %s)", path, policy_of(s, watch));
+                fprintf(t->file, "  %s  (policy %s)", path,
+                        policy_to_string(report_model_policy(m, watch)));
         fputc('\n', t->file);
         return 0;
 }
@@ -227,8 +221,7 @@ int report_changes_write(const Terminal *t, const ReportModel *m, bool all, bool
                 const WatchView *watch = watch_views_find(&m->watches, g->watch);
                 size_t n = rows_to_show(g, room, all);
 
-                r = str_equal(g->watch, last_watch) ? 0
-                                                    : put_watch(t, &m->session, g->watch, watch);
+                r = str_equal(g->watch, last_watch) ? 0 : put_watch(t, m, g->watch, watch);
                 if (r < 0)
                         return r;
                 last_watch = g->watch;

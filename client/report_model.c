@@ -29,6 +29,12 @@ ReportModel *report_model_free(ReportModel *m) {
         return NULL;
 }
 
+Policy report_model_policy(const ReportModel *m, const WatchView *watch) {
+        int own = m->session.policy ? policy_from_string(m->session.policy) : -EINVAL;
+
+        return (Policy) MAX(own, (int) watch->policy);
+}
+
 static const ProcessInfo *find(void *userdata, int64_t id) {
         return report_process(userdata, id);
 }

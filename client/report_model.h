@@ -31,6 +31,9 @@ int report_take_reply(Report *report, json_object *reply);
 /* Its processes alone. */
 int report_take_processes(Report *report, json_object *reply);
 
+/* What was in force on a watch for the session: `--policy` makes it stricter. */
+Policy report_model_policy(const ReportModel *m, const WatchView *watch);
+
 ProcessSource report_process_source(const Report *r);
 
 #endif
