@@ -6,10 +6,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 
 #include "client/launch.h"
 #include "client/verb.h"
+
+#define SOON_MSEC 200
 
 /* SIGCHLD; what a terminal sends to the whole process group; and SIGPIPE, for a child that is killed before it is released. */
 static const int own_signals[LAUNCH_SIGNALS] = {SIGCHLD, SIGINT, SIGQUIT, SIGTSTP, SIGPIPE};
@@ -169,19 +173,47 @@ static bool look_at_child(const Launch *l, int *status) {
         }
 }
 
-static int wait_for_end(const Launch *l, int *status) {
+static void hand_on_signals(const Launch *l, int signals) {
+        struct signalfd_siginfo signal;
+
+        while (read(signals, &signal, sizeof(signal)) == (ssize_t) sizeof(signal))
+                if (signal.ssi_signo != SIGCHLD)
+                        (void) kill(l->pid, (int) signal.ssi_signo);
+}
+
+static int wait_with_signals(const Launch *l, const LaunchSide *side, int signals, int *status) {
+        LaunchWish wish = side ? LAUNCH_ON : LAUNCH_OVER;
+
+        while (!look_at_child(l, status)) {
+                struct pollfd fds[] = {
+                        {.fd = signals, .events = POLLIN},
+                        {.fd = wish == LAUNCH_ON ? side->fd : -1, .events = POLLIN},
+                };
+                int n = poll(fds, ELEMENTSOF(fds), wish == LAUNCH_SOON ? SOON_MSEC : -1);
+
+                if (n < 0 && errno != EINTR)
+                        return -errno;
+                if (n > 0 && fds[0].revents)
+                        hand_on_signals(l, signals);
+                else if (wish != LAUNCH_OVER && n >= 0)
+                        wish = side->ready(side->userdata);
+        }
+        return 0;
+}
+
+static int wait_for_end(const Launch *l, const LaunchSide *side, int *status) {
+        _cleanup_close_ int signals = -1;
         sigset_t set;
+        int r;
 
         make_set(&set);
+        signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+        if (signals < 0)
+                return -errno;
         *status = -1;
-        while (!look_at_child(l, status)) {
-                int signal = sigwaitinfo(&set, NULL);
-
-                if (signal > 0 && signal != SIGCHLD)
-                        (void) kill(l->pid, signal);
-                else if (signal < 0 && errno != EINTR)
-                        return -errno;
-        }
+        r = wait_with_signals(l, side, signals, status);
+        if (r < 0)
+                return r;
         return *status == -1 ? -ECHILD : 0;
 }
 
@@ -195,10 +227,10 @@ static void drop_pending(void) {
                 ;
 }
 
-int launch_wait(Launch *l, int *ret_status, int *ret_exec_errno) {
+int launch_wait(Launch *l, const LaunchSide *side, int *ret_status, int *ret_exec_errno) {
         int status, error = 0, r;
 
-        r = wait_for_end(l, &status);
+        r = wait_for_end(l, side, &status);
         drop_pending();
         restore_signals(l);
         if (r == 0 && read(l->error_fd, &error, sizeof(error)) != (ssize_t) sizeof(error))

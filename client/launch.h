@@ -21,6 +21,19 @@ typedef struct LaunchHook {
         void *userdata;
 } LaunchHook;
 
+/* Something to look after while the command runs. */
+typedef enum LaunchWish {
+        LAUNCH_ON,   /* call again when the descriptor is readable */
+        LAUNCH_SOON, /* call again in a moment, whatever the descriptor does */
+        LAUNCH_OVER,
+} LaunchWish;
+
+typedef struct LaunchSide {
+        int fd; /* stays the caller's */
+        LaunchWish (*ready)(void *userdata);
+        void *userdata;
+} LaunchSide;
+
 typedef struct Launch {
         pid_t pid;
         int release_fd; /* closed without a byte: the child gives up */
@@ -35,8 +48,8 @@ int launch_fork(char *const *argv, const LaunchHook *hook, Launch *ret);
 int launch_release(Launch *l);
 /* The command is not to start: ends the child. */
 void launch_abort(Launch *l);
-/* Waits for its end and puts everything back as it was. *ret_status as a shell shows it, 126 and 127 included;
+/* Waits for its end and puts everything back as it was; `side` may be NULL. *ret_status as a shell shows it, 126 and 127 included;
  * *ret_exec_errno is not 0 when the command could not be executed. */
-int launch_wait(Launch *l, int *ret_status, int *ret_exec_errno);
+int launch_wait(Launch *l, const LaunchSide *side, int *ret_status, int *ret_exec_errno);
 
 #endif

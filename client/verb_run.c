@@ -2,8 +2,8 @@
 /*
  * mountwatch run: a session around one command.
  *
- * The daemon may go away at any time: that never harms the command. The connection is not kept meanwhile; at the end a daemon that is
- * being restarted is waited for a little.
+ * The daemon may go away at any time: that never harms the command. What is asked of it has connections of its own; the one that is kept meanwhile is for
+ * the first violation on a terminal. At the end a daemon that is being restarted is waited for a little.
  */
 #include <errno.h>
 #include <time.h>
@@ -11,6 +11,7 @@
 #include "client/launch.h"
 #include "client/outcome.h"
 #include "client/run_guard.h"
+#include "client/run_notice.h"
 #include "common/json_member.h"
 #include "common/operation_json.h"
 #include "common/path_text.h"
@@ -178,6 +179,9 @@ static int fetch_model(Run *run, ReportModel **ret) {
 }
 
 static int run_command(Run *run) {
+        _cleanup_(run_notice_freep) RunNotice *notice =
+                run_notice_new(run->context, run->session.id);
+        const LaunchSide side = notice ? run_notice_side(notice) : (LaunchSide){};
         int r;
 
         r = launch_release(&run->launch);
@@ -188,7 +192,8 @@ static int run_command(Run *run) {
                 (void) handover_skip(&run->handover);
         }
         if (r >= 0)
-                r = launch_wait(&run->launch, &run->status, &run->exec_errno);
+                r = launch_wait(&run->launch, notice ? &side : NULL, &run->status,
+                                &run->exec_errno);
         if (r < 0) {
                 complain("failed to wait for the command: %s", strerror(-r));
                 return STATUS_NO_DAEMON;

@@ -54,8 +54,32 @@ elif what == "shell":
         (b"# ", b"PS1='>'; mountwatch run --fail-on never -- sh -c 'echo rea''dy; read x; echo got-$x'\n"),
         (b"ready\r\n", b"\x1a"), (b"Stopped", b"fg; echo status-$?\n"), (b"mountwatch run", b"word\n"), (b"status-0", b"exit\n")])
     assert b"got-word" in seen, seen
+elif what == "violation":
+    # told while the command runs, for only then is there an answer to its question; once, although there are two
+    code, seen = talk(["mountwatch", "run", "--", "sh", "-c", ": >'%s/early'; read x; : >'%s/late'; read y" % (sys.argv[2], sys.argv[2])],
+                      [(b"early, by sh -c", b"word\n"), (b"word", b"word\n")])
+    assert code == 120, (code, seen)
+    during, after = seen.split(b"DIRTY", 1)
+    assert b"sh created early on case\x1b[0m\r\n" in during and b"(pid " in during, seen
+    assert during.count(b"mountwatch:") == 3 and b"late on case" not in during, seen # the third begins the report
+elif what == "denied":
+    code, seen = talk(["mountwatch", "run", "--policy", "deny", "--", "sh", "-c", "rm '%s/early'; read x" % sys.argv[2]],
+                      [(b"early, by rm", b"word\n")])
+    assert b"rm tried to remove early on case; refused" in seen and os.path.exists(sys.argv[2] + "/early"), seen
+elif what == "raw":
+    # a program that has the terminal for itself is not written over
+    code, seen = talk(["mountwatch", "run", "--fail-on", "never", "--", "sh", "-c",
+                       "stty -icanon -opost; : >'%s/raw'; until mountwatch events --session last | grep -q raw; do sleep 0.05; done; "
+                       "sleep 0.5; stty icanon opost; echo coo''ked; read x" % sys.argv[2]],
+                      [(b"raw, by sh", b"word\n")])
+    assert seen.index(b"raw, by sh") > seen.index(b"cooked"), seen
+elif what == "file":
+    # the report alone, when nobody looks
+    code, seen = talk(["sh", "-c", "mountwatch run -- sh -c 'rm \"$0/early\"; sleep 0.3' '%s' 2>'%s.err'" % (sys.argv[2], sys.argv[2])], [])
+    text = open(sys.argv[2] + ".err").read()
+    assert code == 120 and text.startswith("mountwatch: DIRTY"), (code, text)
 PY
-for what in read interrupt handled shell; do
+for what in read interrupt handled shell violation denied raw file; do
     note "$what"
     python3 "$TOP/terminal.py" $what "$WATCHED" || fail "$what"
 done

@@ -23,7 +23,7 @@ static int run(char *const *argv, int *ret_exec_errno) {
 
         assert_int_equal(launch_fork(argv, NULL, &l), 0);
         assert_int_equal(launch_release(&l), 0);
-        assert_int_equal(launch_wait(&l, &status, ret_exec_errno), 0);
+        assert_int_equal(launch_wait(&l, NULL, &status, ret_exec_errno), 0);
         return status;
 }
 
