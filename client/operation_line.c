@@ -34,10 +34,29 @@ static int put_author(const Terminal *t, const Operation *op, ProcessSource proc
 
         if (!command)
                 return -ENOMEM;
-        fprintf(t->file, "  by %s", command);
+        fprintf(t->file, "  %sby %s", terminal_style(t, STYLE_DIM), command);
         if (p)
                 fprintf(t->file, " (pid %d)", (int) p->pid);
+        fputs(terminal_reset(t), t->file);
         return 0;
+}
+
+const char *operation_outcome(const Operation *op) {
+        switch (op->action) {
+        case ACTION_DENIED:
+                return "refused";
+        case ACTION_HELD:
+                return "held";
+        case ACTION_FROZEN:
+                return "frozen";
+        case ACTION_KILLED:
+                return "killed";
+        case ACTION_RECORDED:
+        case ACTION_ALERTED:
+        case _ACTION_MAX:
+                break;
+        }
+        return "";
 }
 
 int operation_line_print(const Terminal *t, const Operation *op, ProcessSource processes) {
@@ -48,15 +67,17 @@ int operation_line_print(const Terminal *t, const Operation *op, ProcessSource p
 
         if (!watch || (op->test && !test))
                 return -ENOMEM;
-        fprintf(t->file, "%s  %s  %s%-8s%s  ", terminal_time(op->last, time), watch,
+        fprintf(t->file, "%s%s%s  %s  %s%-8s%s  ", terminal_style(t, STYLE_DIM),
+                terminal_time(op->last, time), terminal_reset(t), watch,
                 terminal_style(t, op->violation ? STYLE_BAD : STYLE_PLAIN),
                 weight_to_string(operation_weight(op)), terminal_reset(t));
         r = put_names(t, op);
         r = r < 0 ? r : put_author(t, op, processes);
         if (r < 0)
                 return r;
-        if (op->action == ACTION_DENIED)
-                fputs("  refused", t->file);
+        if (*operation_outcome(op))
+                fprintf(t->file, "  %s%s%s", terminal_style(t, STYLE_DOUBT), operation_outcome(op),
+                        terminal_reset(t));
         if (op->session)
                 fprintf(t->file, "  session %s", op->session);
         if (test)

@@ -9,4 +9,7 @@
 /* "2026-11-30 18:35:54  nas  deleted  /mnt/nas/x  by rm -rf x (pid 42)  session 0123…  test a". -ENOMEM. */
 int operation_line_print(const Terminal *t, const Operation *op, ProcessSource processes);
 
+/* What was done about it, for people: "refused", "held", "frozen", "killed", or "". */
+const char *operation_outcome(const Operation *op);
+
 #endif

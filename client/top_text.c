@@ -92,21 +92,3 @@ char *top_operation_names(const Terminal *t, const Operation *op) {
         }
         return text;
 }
-
-const char *top_operation_action(const Operation *op) {
-        switch (op->action) {
-        case ACTION_DENIED:
-                return "refused";
-        case ACTION_HELD:
-                return "held";
-        case ACTION_FROZEN:
-                return "frozen";
-        case ACTION_KILLED:
-                return "killed";
-        case ACTION_RECORDED:
-        case ACTION_ALERTED:
-        case _ACTION_MAX:
-                break;
-        }
-        return "";
-}

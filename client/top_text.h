@@ -23,7 +23,5 @@ char *top_clock_text(usec_t t, char buffer[static TOP_NUMBER_MAX]);
 char *top_session_name(const SessionView *s);
 /* "from → path", "path ×3". */
 char *top_operation_names(const Terminal *t, const Operation *op);
-/* "refused", "held", "frozen", "killed", or "". */
-const char *top_operation_action(const Operation *op);
 
 #endif

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "client/chain_text.h"
+#include "client/operation_line.h"
 #include "client/report_groups.h"
 #include "client/top_layout.h"
 #include "client/top_text.h"
@@ -268,8 +269,7 @@ static void draw_processes(TopScreen *v, const TopSession *s, const TopBand *ban
 }
 
 static void draw_operation(TopScreen *v, const TopModel *m, unsigned line, const Operation *op) {
-        const char *action = top_operation_action(op),
-                   *what = weight_to_string(operation_weight(op));
+        const char *action = operation_outcome(op), *what = weight_to_string(operation_weight(op));
         _cleanup_free_ char *names = top_operation_names(&v->terminal, op), *by = NULL,
                             *author = NULL;
         const ProcessInfo *p = process_source_find(top_model_processes(m), op->process_id);
