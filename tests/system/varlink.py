@@ -3,6 +3,7 @@
 """A Varlink client that knows nothing of mountwatch, for what a well-behaved client never sends.
 
 varlink.py SOCKET call METHOD [JSON]    the reply's parameters, or its error: `Interface.Error {"…"}` and exit 1
+varlink.py SOCKET follow METHOD [JSON]  a call with `more`: the parameters of each reply on a line, until the peer hangs up
 varlink.py SOCKET raw                   sends stdin as it is and prints each reply on a line, `closed` when the peer hangs up
 varlink.py SOCKET flood BYTES           sends one message that never ends, and says what came of it
 """
@@ -46,6 +47,12 @@ def main():
             print(reply["error"], json.dumps(reply.get("parameters") or {}, sort_keys=True))
             sys.exit(1)
         print(json.dumps(reply.get("parameters") or {}, sort_keys=True))
+    elif sys.argv[2] == "follow":
+        call = {"method": sys.argv[3], "parameters": json.loads(sys.argv[4]) if len(sys.argv) > 4 else {}, "more": True}
+        s.settimeout(None)
+        s.sendall(json.dumps(call).encode() + b"\0")
+        for reply in replies(s):
+            print(json.dumps(reply.get("parameters") or {} if "error" not in reply else reply, sort_keys=True), flush=True)
     elif sys.argv[2] == "raw":
         s.sendall(sys.stdin.buffer.read())
         s.shutdown(socket.SHUT_WR)
