@@ -140,8 +140,10 @@ static void on_pressed(void *userdata, uint32_t id, const char *key) {
         if (button == BUTTON_REPORT)
                 r = b->session ? report_open(a->context->program, a->context->socket, b->session)
                                : -EINVAL;
-        else
-                r = agent_calls_make(a->calls, (Button) button, b);
+        else {
+                r = b->kind == BUBBLE_HELD ? bubble_book_answer(&a->book, b) : 0;
+                r = r < 0 ? r : agent_calls_make(a->calls, (Button) button, b);
+        }
         if (r < 0)
                 complain("cannot do what was asked for: %s", strerror(-r));
 }

@@ -5,15 +5,16 @@
 
 #include "client/bubble.h"
 #include "client/terminal.h"
+#include "common/loss_reason.h"
 #include "common/path_text.h"
 #include "common/strv.h"
 #include "common/utf8.h"
 
 #define TITLE_COLUMNS 90
-#define LINE_COLUMNS 100
-#define LINES_MAX 12
+#define LINE_COLUMNS 80
+#define COMMAND_COLUMNS 60
+#define LINES_MAX 10
 #define PATHS_MAX 4 /* of an alert: a report has the rest */
-#define CHAIN_MAX 2
 
 static const struct {
         const char *key, *label;
@@ -105,15 +106,89 @@ static int set_texts(Bubble *b, char *title, char *text) {
         return 0;
 }
 
-int bubble_tell_alert(Bubble *b, const Alert *a) {
-        char *few[PATHS_MAX + 1] = {};
-        Alert abridged = *a; /* borrows */
+/* Text of somebody else on a line of its own. */
+static void put_line(FILE *f, const char *before, const char *s, bool *failed) {
+        _cleanup_free_ char *text = s ? path_to_text(s) : NULL;
 
-        for (size_t i = 0; i < PATHS_MAX && a->paths && a->paths[i]; i++)
-                few[i] = a->paths[i];
-        abridged.paths = few[0] ? few : NULL;
-        abridged.n_chain = MIN(a->n_chain, CHAIN_MAX);
-        return set_texts(b, alert_title(&abridged), alert_text(&abridged));
+        if (text)
+                fprintf(f, "%s%s\n", before, text);
+        *failed |= s && !text;
+}
+
+static void put_paths(FILE *f, const Alert *a, bool *failed) {
+        uint64_t n = 0;
+
+        for (; n < PATHS_MAX && a->paths && a->paths[n]; n++)
+                put_line(f, "", a->paths[n], failed);
+        if (n > 0 && a->fresh > n)
+                fprintf(f, "and %" PRIu64 " more\n", a->fresh - n);
+}
+
+static void put_counts(FILE *f, const Alert *a) {
+        if (a->total > a->fresh && a->kind != ALERT_SUMMARY)
+                fprintf(f, "%" PRIu64 " changes so far\n", a->total);
+        if (a->refused > 0 && a->refused < a->total)
+                fprintf(f, "%" PRIu64 " of %" PRIu64 " did not happen\n", a->refused, a->total);
+        if (a->preserved > 0)
+                fprintf(f, "'mountwatch undo' can put %" PRIu64 " of them back\n", a->preserved);
+        if (!a->complete)
+                fputs("This may not be all: something was not seen.\n", f);
+}
+
+/* Its beginning: unlike a path, it says most there. */
+static char *command_of(char *const *cmdline) {
+        _cleanup_free_ char *whole = text_of_command(cmdline);
+
+        return whole ? text_shorten_end(whole, COMMAND_COLUMNS, "…") : NULL;
+}
+
+static void put_author(FILE *f, const Alert *a, bool *failed) {
+        _cleanup_free_ char *command = NULL;
+
+        if (a->n_chain == 0)
+                return;
+        command = command_of(a->chain[0].cmdline);
+        if (command && *command)
+                fprintf(f, "by: %s\n", command);
+        *failed |= !command;
+}
+
+/* What a glance takes in: alert_text() has all of it, and a report has more. */
+static void put_evidence(FILE *f, const Alert *a, bool *failed) {
+        switch (a->kind) {
+        case ALERT_TEST:
+                fputs("Somebody asked for it. Nothing has happened.\n", f);
+                break;
+        case ALERT_LOSS:
+                if (a->reason)
+                        put_line(f, "", loss_reason_to_text(a->reason), failed);
+                break;
+        case ALERT_VIOLATION:
+        case ALERT_UPDATE:
+        case ALERT_SUMMARY:
+        case _ALERT_KIND_MAX:
+                put_paths(f, a, failed);
+                put_author(f, a, failed);
+                put_line(f, "test: ", a->test, failed);
+                put_counts(f, a);
+        }
+        put_line(f, "next: ", a->next, failed);
+}
+
+int bubble_tell_alert(Bubble *b, const Alert *a) {
+        char *text = NULL;
+        bool failed = false;
+        size_t size;
+        FILE *f = open_memstream(&text, &size);
+
+        if (!f)
+                return -ENOMEM;
+        put_evidence(f, a, &failed);
+        if (fclose(f) != 0 || failed) {
+                free(text);
+                return -ENOMEM;
+        }
+        return set_texts(b, alert_title(a), text);
 }
 
 static const char *base_name(const char *path) {
@@ -139,7 +214,7 @@ int bubble_tell_held(Bubble *b, const HeldView *h, char *const *cmdline) {
         bool known = cmdline && cmdline[0] && *cmdline[0];
         _cleanup_free_ char *who = path_to_text(known ? base_name(cmdline[0]) : "a process"),
                             *what = path_to_text(base_name(h->path)), *path = path_to_text(h->path),
-                            *watch = path_to_text(h->watch), *command = text_of_command(cmdline);
+                            *watch = path_to_text(h->watch), *command = command_of(cmdline);
         char *title = NULL, *text = NULL;
 
         if (!who || !what || !path || !watch || !command)
@@ -147,9 +222,9 @@ int bubble_tell_held(Bubble *b, const HeldView *h, char *const *cmdline) {
         if (asprintf(&title, "%s wants to %s %s on %s", who, verb_of(h->op), what, watch) < 0)
                 title = NULL;
         if (asprintf(&text,
-                     "%s\nby: %s (pid %d)\nsession: %s\nIt waits; the deadline refuses.\n"
+                     "%s\nby: %s (pid %d)\nIt waits for your answer.\n"
                      "next: mountwatch decide %" PRId64 " allow-once",
-                     path, known ? command : "?", (int) h->pid, h->session, h->id) < 0)
+                     path, known ? command : "?", (int) h->pid, h->id) < 0)
                 text = NULL;
         return set_texts(b, title, text);
 }

@@ -49,7 +49,7 @@ struct Bubble {
         Severity severity;     /* the gravest so far */
         uint64_t total;
         bool summary; /* the session has ended */
-        bool decided; /* what it tells of was asked for and answered */
+        bool decided; /* a person here has answered all that it tells of */
         bool frozen;  /* its session is */
 
         /* The way to the screen. */

@@ -14,6 +14,33 @@ void bubble_book_done(BubbleBook *k) {
                 (void) bubble_free(b);
         }
         k->frozen = strv_free(k->frozen);
+        for (size_t i = 0; i < BOOK_ANSWERED_MAX; i++)
+                free(k->answered[i].session);
+}
+
+static uint64_t *find_answered(BubbleBook *k, const char *session) {
+        for (size_t i = 0; session && i < BOOK_ANSWERED_MAX; i++)
+                if (str_equal(k->answered[i].session, session))
+                        return &k->answered[i].n;
+        return NULL;
+}
+
+int bubble_book_answer(BubbleBook *k, const Bubble *b) {
+        uint64_t *n = find_answered(k, b->session);
+        char *copy;
+
+        if (n) {
+                ++*n;
+                return 0;
+        }
+        copy = b->session ? strdup(b->session) : NULL;
+        if (!copy)
+                return -ENOMEM;
+        free(k->answered[k->next_answered].session);
+        k->answered[k->next_answered].session = copy;
+        k->answered[k->next_answered].n = 1;
+        k->next_answered = (k->next_answered + 1) % BOOK_ANSWERED_MAX;
+        return 0;
 }
 
 static Bubble *find(const BubbleBook *k, BubbleKind kind, const char *session, const char *watch) {
@@ -69,9 +96,17 @@ static bool is_a_question(const Alert *a) {
                 a->action == ACTION_HELD && a->refused == a->total;
 }
 
-static bool is_news(const Alert *a) {
-        return !(a->kind == ALERT_SUMMARY && a->total == 0 && a->verdict == VERDICT_CLEAN) &&
-                !is_a_question(a);
+/* Somebody here has answered all there was. */
+static bool is_decided(BubbleBook *k, const Alert *a) {
+        const uint64_t *n = find_answered(k, a->session);
+
+        return n && a->kind != ALERT_LOSS && a->total <= *n;
+}
+
+static bool is_news(BubbleBook *k, const Alert *a) {
+        if (a->kind == ALERT_SUMMARY)
+                return a->total > 0 || a->verdict != VERDICT_CLEAN;
+        return !is_a_question(a) && !is_decided(k, a);
 }
 
 /* The summary takes the place of one of them, and the others have said all they had to. */
@@ -133,7 +168,7 @@ int bubble_book_take_alert(BubbleBook *k, const Alert *a) {
         Bubble *b;
         int r;
 
-        if (!is_news(a))
+        if (!is_news(k, a))
                 return 0;
         b = find_for_alert(k, a, kind);
         r = b ? set_watch(b, a->watch) : add(k, kind, a->session, a->watch, &b);
@@ -154,7 +189,7 @@ int bubble_book_take_alert(BubbleBook *k, const Alert *a) {
         b->severity = MAX(b->severity, a->severity);
         b->total = a->total;
         b->summary = a->kind == ALERT_SUMMARY;
-        b->decided = a->action == ACTION_HELD;
+        b->decided = is_decided(k, a);
         b->frozen = a->session && strv_contains(k->frozen, a->session);
         close_oldest(k);
         return 0;

@@ -18,9 +18,16 @@ enum {
         CLOSED_BY_CALL = 3,
 };
 
+#define BOOK_ANSWERED_MAX 32 /* sessions that are remembered, the latest */
+
 typedef struct BubbleBook {
         Bubble *bubbles; /* in order of their coming */
         char **frozen;   /* sessions */
+        struct {
+                char *session;
+                uint64_t n; /* calls that a person has answered here */
+        } answered[BOOK_ANSWERED_MAX];
+        size_t next_answered;
 } BubbleBook;
 
 void bubble_book_done(BubbleBook *k);
@@ -41,6 +48,8 @@ void bubble_book_lose_screen(BubbleBook *k);
 
 Bubble *bubble_book_find(const BubbleBook *k, uint32_t id); /* NULL: none of ours */
 void bubble_book_closed(BubbleBook *k, Bubble *b, unsigned reason);
+/* The person answers the call of this bubble: what comes of it is no news. */
+int bubble_book_answer(BubbleBook *k, const Bubble *b);
 /* A button did not do it: NULL as `trouble` means that there is nothing to do any more. */
 int bubble_book_answer_failed(BubbleBook *k, Bubble *b, const char *trouble);
 /* Forgets what is neither on the screen nor will be. */
