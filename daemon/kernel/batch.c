@@ -27,17 +27,30 @@ usec_t clock_usec(void) {
 int batch_init(Batch *b, int fd) {
         *b = (Batch){.fd = fd};
         b->buffer = malloc(BUFFER_SIZE);
+        b->mentioned = calloc(BATCH_SLOTS, sizeof(uint32_t));
         b->empty_at = clock_nsec();
         b->empty_at_wall = clock_usec();
         b->drained = true;
-        return b->buffer ? 0 : -ENOMEM;
+        return b->buffer && b->mentioned ? 0 : -ENOMEM;
+}
+
+static uint32_t *mention_slot(Batch *b, uint64_t id) {
+        return &b->mentioned[id % BATCH_SLOTS];
+}
+
+static void set_mention(Batch *b, const Record *rec, uint32_t value) {
+        *mention_slot(b, rec->child_id) = value;
+        *mention_slot(b, rec->at_id) = value;
+        *mention_slot(b, rec->to_id) = value;
 }
 
 static void batch_clear(Batch *b) {
         size_t i;
 
-        for (i = 0; i < b->n; i++)
+        for (i = 0; i < b->n; i++) {
                 b->records[i].fan.fd = safe_close(b->records[i].fan.fd);
+                set_mention(b, &b->records[i], 0);
+        }
         b->n = 0;
         b->used = 0;
 }
@@ -45,6 +58,7 @@ static void batch_clear(Batch *b) {
 void batch_done(Batch *b) {
         batch_clear(b);
         free(b->buffer);
+        free(b->mentioned);
         free(b->records);
         *b = (Batch){.fd = -1};
 }
@@ -85,6 +99,7 @@ static int batch_decode(Batch *b, size_t end) {
                 rec->at_id = fan_handle_id(&fan.at.dir);
                 rec->to_id = fan_handle_id(&fan.to.dir);
                 rec->child_id = fan_handle_id(&fan.child);
+                set_mention(b, rec, (uint32_t) b->n);
         }
         if (r < 0) {
                 safe_close(fan.fd);
@@ -127,4 +142,45 @@ int batch_read_more(Batch *b) {
 int batch_read(Batch *b) {
         batch_clear(b);
         return batch_read_more(b);
+}
+
+static bool is_same_name(const Record *a, const Record *b) {
+        return a->child_id == b->child_id && a->at_id == b->at_id && b->fan.at.name &&
+                str_equal(a->fan.at.name, b->fan.at.name);
+}
+
+static bool is_within(const Record *rec, uint64_t directory) {
+        return rec->at_id == directory || rec->to_id == directory;
+}
+
+size_t batch_find_later(Batch *b, size_t i) {
+        const Record *rec;
+        size_t k;
+
+        if (b->records[i].child_id == 0)
+                return 0;
+        while (!b->drained && batch_read_more(b) > 0)
+                ;
+        rec = &b->records[i];
+        for (k = *mention_slot(b, rec->child_id); k > i + 1; k--) {
+                const Record *later = &b->records[k - 1];
+
+                if (is_same_name(rec, later) || is_within(later, rec->child_id))
+                        return k - 1;
+        }
+        return 0;
+}
+
+void batch_put_off(Batch *b, size_t i, size_t k) {
+        uint32_t *at = &b->records[k].put_off, mine = b->records[i].put_off, *end;
+
+        /* before the first that is the directory of it */
+        while (*at && b->records[*at - 1].child_id != b->records[i].at_id)
+                at = &b->records[*at - 1].put_off_next;
+        /* together with what was to come after this one */
+        b->records[i].put_off = 0;
+        for (end = &b->records[i].put_off_next, *end = mine; *end;)
+                end = &b->records[*end - 1].put_off_next;
+        *end = *at;
+        *at = (uint32_t) i + 1;
 }

@@ -18,9 +18,15 @@ typedef struct Record {
         bool author_gone;                /* reaped before the record was read */
         bool done;                       /* was worked on together with an earlier one */
         bool burst;                      /* many came with it */
+        uint32_t
+                put_off; /* one more than the index of a record whose deletion comes after this one; 0 none */
+        uint32_t put_off_next; /* the same, of the record that was put off: what comes after that */
         nsec_t not_before, read_at;
         usec_t at;
 } Record;
+
+/* A power of two; more records than that are rarely in one batch. */
+#define BATCH_SLOTS 4096
 
 typedef struct Batch {
         int fd; /* not owned */
@@ -32,6 +38,8 @@ typedef struct Batch {
         usec_t empty_at_wall;
         bool drained; /* the last read left nothing behind */
         bool burst;   /* the last read brought at least BATCH_BURST */
+        uint32_t *
+                mentioned; /* one more than the last record with such an id, of the object or of a directory */
 } Batch;
 
 nsec_t clock_nsec(void); /* CLOCK_MONOTONIC */
@@ -44,5 +52,13 @@ void batch_done(Batch *b);
 int batch_read(Batch *b);
 /* The same, but adds to the records. 0 as well when there is no room. Records move: indices stay, pointers do not. */
 int batch_read_more(Batch *b);
+
+/*
+ * The last record after this one that is about the same object under the same name, or about a name in it; 0 when there is none.
+ * Reads on when there is more in the queue.
+ */
+size_t batch_find_later(Batch *b, size_t i);
+/* The deletion of record i comes after record k. What is in a directory goes before the directory. */
+void batch_put_off(Batch *b, size_t i, size_t k);
 
 #endif

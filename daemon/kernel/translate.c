@@ -8,6 +8,8 @@
 #include <errno.h>
 
 #define LOOKAHEAD 8
+/* A record with these alone says nothing but that a name is gone. */
+#define DELETE_ALONE (FAN_BIT_DELETE | FAN_BIT_ONDIR)
 
 static const char *const family[] = {"-wal", "-shm", "-journal"};
 
@@ -310,51 +312,96 @@ static bool has_name_now(Translator *t, const Record *rec, const Node *directory
 }
 
 /*
+ * The kernel adds what a process does to the record of what it did to the same name before, so a deletion may stand in front of what it
+ * came after: what others did to the object meanwhile, or what was done in the directory.
+ */
+static bool put_off_delete(Batch *b, size_t i) {
+        size_t k = batch_find_later(b, i);
+
+        if (k > 0)
+                batch_put_off(b, i, k);
+        return k > 0;
+}
+
+/* Everything but the deletion. */
+static int translate_kept(Translator *t, const Batch *b, size_t i, Node *directory) {
+        const Record *rec = &b->records[i];
+        int r = 0;
+
+        /* Several things in one record: there is but one order in which they can have happened. */
+        if (rec->fan.mask & FAN_BIT_CREATE && directory)
+                r = translate_create(t, b, i, directory);
+        if (r >= 0 && rec->fan.mask & (FAN_BIT_MODIFY | FAN_BIT_ATTRIB | FAN_BIT_CLOSE_WRITE))
+                r = translate_content(t, rec, directory);
+        return r;
+}
+
+/*
  * One record says that an object both got and lost a name. An object that had the name before lost it first, and is a hard link
  * when it gets it again; how it ended can be looked up.
  */
-static int translate_create_delete(Translator *t, const Batch *b, size_t i, Node *directory) {
+static int translate_create_delete(Translator *t, Batch *b, size_t i, Node *directory) {
         const Record *rec = &b->records[i];
         const Node *n = tree_find(t->tree, directory, rec->fan.at.name);
         bool had = n && rec->child_id && n->id == rec->child_id;
         bool has = has_name_now(t, rec, directory);
         int r = 0;
 
+        if (!had && !has && put_off_delete(b, i))
+                return translate_kept(t, b, i, directory);
+        rec = &b->records[i];
+
         if (had)
                 translate_delete(t, rec, directory);
-        r = translate_create(t, b, i, directory);
-        if (r >= 0 && rec->fan.mask & (FAN_BIT_MODIFY | FAN_BIT_ATTRIB | FAN_BIT_CLOSE_WRITE))
-                r = translate_content(t, rec, directory);
+        r = translate_kept(t, b, i, directory);
         if (r < 0 || (had && has))
                 return r;
         translate_delete(t, rec, directory);
         return has ? translate_create(t, b, i, directory) : 0;
 }
 
-static int translate_entry(Translator *t, const Batch *b, size_t i) {
-        const Record *rec = &b->records[i];
+/* The directory of a record's name; NULL: outside of the watch. */
+static Node *entry_directory(Translator *t, const Record *rec) {
         Node *directory = translate_directory(t, &rec->fan.at, rec->at_id);
-        int r = 0;
 
-        if (directory && !translator_covers(t, directory, rec->fan.at.name))
-                directory = NULL;
-        if (directory && rec->fan.mask & FAN_BIT_CREATE && rec->fan.mask & FAN_BIT_DELETE)
-                return translate_create_delete(t, b, i, directory);
-        /* Several things in one record: there is but one order in which they can have happened. */
-        if (rec->fan.mask & FAN_BIT_CREATE && directory)
-                r = translate_create(t, b, i, directory);
-        if (r >= 0 && rec->fan.mask & (FAN_BIT_MODIFY | FAN_BIT_ATTRIB | FAN_BIT_CLOSE_WRITE))
-                r = translate_content(t, rec, directory);
-        if (r >= 0 && rec->fan.mask & FAN_BIT_DELETE) {
-                if (directory)
-                        translate_delete(t, rec, directory);
-                else if (rec->child_id == tree_root(t->tree)->id)
-                        translate_root_delete(t, rec);
-        }
-        return r;
+        return directory && translator_covers(t, directory, rec->fan.at.name) ? directory : NULL;
 }
 
-int translator_record(Translator *t, Batch *b, size_t i) {
+static int translate_entry(Translator *t, Batch *b, size_t i) {
+        uint64_t mask = b->records[i].fan.mask;
+        Node *directory = entry_directory(t, &b->records[i]);
+        bool put_off;
+        int r;
+
+        if (directory && mask & FAN_BIT_CREATE && mask & FAN_BIT_DELETE)
+                return translate_create_delete(t, b, i, directory);
+        put_off =
+                directory && mask & FAN_BIT_DELETE && mask & ~DELETE_ALONE && put_off_delete(b, i);
+        r = translate_kept(t, b, i, directory);
+        if (r < 0 || put_off || !(mask & FAN_BIT_DELETE))
+                return r;
+        if (directory)
+                translate_delete(t, &b->records[i], directory);
+        else if (b->records[i].child_id == tree_root(t->tree)->id)
+                translate_root_delete(t, &b->records[i]);
+        return 0;
+}
+
+/* What came before this record in the queue, and can have happened after it only. */
+static void translate_put_off(Translator *t, const Batch *b, size_t i) {
+        uint32_t k;
+
+        for (k = b->records[i].put_off; k; k = b->records[k - 1].put_off_next) {
+                Record rec = b->records[k - 1];
+                Node *directory = entry_directory(t, &rec);
+
+                rec.at = b->records[i].at;
+                if (directory)
+                        translate_delete(t, &rec, directory);
+        }
+}
+
+static int translate_record(Translator *t, Batch *b, size_t i) {
         const FanRecord *fan = &b->records[i].fan;
 
         if (b->records[i].done)
@@ -372,4 +419,12 @@ int translator_record(Translator *t, Batch *b, size_t i) {
                 return 0;
         }
         return translate_entry(t, b, i);
+}
+
+int translator_record(Translator *t, Batch *b, size_t i) {
+        int r = translate_record(t, b, i);
+
+        if (r >= 0)
+                translate_put_off(t, b, i);
+        return r;
 }
