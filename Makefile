@@ -35,6 +35,7 @@ SYSCONFDIR ?= /etc
 systemd_dir = $(or $(shell pkg-config --variable=$(1) systemd 2>/dev/null),$(2))
 SYSTEMUNITDIR ?= $(call systemd_dir,systemdsystemunitdir,/lib/systemd/system)
 SYSUSERSDIR ?= $(call systemd_dir,sysusersdir,/usr/lib/sysusers.d)
+CATALOGDIR ?= $(call systemd_dir,catalogdir,/usr/lib/systemd/catalog)
 
 all: $(B)/mountwatchd $(B)/mountwatch
 
@@ -211,13 +212,14 @@ MAN1 := docs/man/mountwatch.1
 MAN5 := docs/man/mountwatch.conf.5
 MAN7 := docs/man/mountwatch-api.7
 MAN8 := docs/man/mountwatchd.8
-DOCS := README.md docs/architecture.md docs/matrix.md
+DOCS := README.md docs/architecture.md docs/matrix.md docs/journal.md
 UNITS := mountwatch.service mountwatch.socket
 D = $(DESTDIR)
 
 install: all
 	install -d $(D)$(BINDIR) $(D)$(SBINDIR) $(D)$(MANDIR)/man1 $(D)$(MANDIR)/man5 $(D)$(MANDIR)/man7 $(D)$(MANDIR)/man8 \
-		$(D)$(DOCDIR) $(D)$(DATADIR)/mountwatch $(D)$(SYSTEMUNITDIR) $(D)$(SYSUSERSDIR) $(D)$(SYSCONFDIR)/mountwatch
+		$(D)$(DOCDIR) $(D)$(DATADIR)/mountwatch $(D)$(SYSTEMUNITDIR) $(D)$(SYSUSERSDIR) $(D)$(CATALOGDIR) \
+		$(D)$(SYSCONFDIR)/mountwatch
 	install -m 755 $(B)/mountwatch $(D)$(BINDIR)/mountwatch
 	install -m 755 $(B)/mountwatchd $(D)$(SBINDIR)/mountwatchd
 	install -m 644 $(MAN1) $(D)$(MANDIR)/man1
@@ -229,6 +231,7 @@ install: all
 	for u in $(UNITS); do sed 's|@SBINDIR@|$(SBINDIR)|g; s|@SYSCONFDIR@|$(SYSCONFDIR)|g' systemd/$$u >$(D)$(SYSTEMUNITDIR)/$$u; \
 		chmod 644 $(D)$(SYSTEMUNITDIR)/$$u; done
 	install -m 644 systemd/mountwatch.sysusers $(D)$(SYSUSERSDIR)/mountwatch.conf
+	install -m 644 systemd/mountwatch.catalog $(D)$(CATALOGDIR)
 	[ -e $(D)$(SYSCONFDIR)/mountwatch/mountwatch.conf ] || \
 		install -m 644 systemd/mountwatch.conf $(D)$(SYSCONFDIR)/mountwatch/mountwatch.conf
 
@@ -238,7 +241,7 @@ uninstall:
 	rm -f $(D)$(MANDIR)/man1/$(notdir $(MAN1)) $(D)$(MANDIR)/man5/$(notdir $(MAN5))
 	rm -f $(D)$(MANDIR)/man7/$(notdir $(MAN7)) $(D)$(MANDIR)/man8/$(notdir $(MAN8))
 	rm -rf $(D)$(DOCDIR) $(D)$(DATADIR)/mountwatch
-	rm -f $(UNITS:%=$(D)$(SYSTEMUNITDIR)/%) $(D)$(SYSUSERSDIR)/mountwatch.conf
+	rm -f $(UNITS:%=$(D)$(SYSTEMUNITDIR)/%) $(D)$(SYSUSERSDIR)/mountwatch.conf $(D)$(CATALOGDIR)/mountwatch.catalog
 	cmp -s systemd/mountwatch.conf $(D)$(SYSCONFDIR)/mountwatch/mountwatch.conf && \
 		rm $(D)$(SYSCONFDIR)/mountwatch/mountwatch.conf || true
 	[ ! -d $(D)$(SYSCONFDIR)/mountwatch ] || rmdir --ignore-fail-on-non-empty $(D)$(SYSCONFDIR)/mountwatch

@@ -31,6 +31,8 @@ static const struct {
         {"not-preserved", "the old content of a file could not be kept for undo"},
         {"store", "the daemon could not write down what it saw"},
         {"reload", "the configuration was changed"},
+        {"alert-limit",
+         "more sessions changed more watches than alerts are kept for; some have a summary only"},
         {"slow-reader", "this program read more slowly than changes came"},
 };
 

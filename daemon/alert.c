@@ -65,6 +65,7 @@ static void deliver(Manager *m, Alert *a) {
                 log_error("no chance for the id of an alert");
                 return;
         }
+        m->counters.alerts[a->kind]++;
         tell_journal(a);
         follow_publish(m, a);
         webhooks_publish(m, a);
@@ -141,6 +142,17 @@ void alert_waiting(Manager *m, const Attempt *a) {
 
 void alert_loss(Manager *m, Live *live, const char *reason, const char *watch) {
         settle(m, alerts_loss(m->alerts, live->session, reason, watch, now_mono(m)));
+}
+
+void alert_started(const Session *s) {
+        const LogField fields[] = {
+                {"MESSAGE_ID", JOURNAL_ID_SESSION_STARTED},
+                {"MOUNTWATCH_SESSION", s->id},
+                {"MOUNTWATCH_LABEL", s->label},
+        };
+
+        log_fields(LOG_DEBUG, fields, ELEMENTSOF(fields), "session %s: started for process %d",
+                   s->id, (int) s->root_pid);
 }
 
 void alert_ended(Manager *m, const Session *s) {

@@ -15,6 +15,7 @@ void alert_stop(Manager *m);
 /* The configuration has changed. */
 void alert_configure(Manager *m);
 
+void alert_started(const Session *s); /* one line, for debugging */
 /* `live` is NULL for an untagged change (of a watch with Untagged=alert). */
 void alert_violation(Manager *m, Live *live, const Operation *op, Image *author);
 /* A call waits for a person. */

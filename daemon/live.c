@@ -247,7 +247,7 @@ static int live_begin(Manager *m, LiveRequest *q, Live **ret) {
         r = store_flush(m->store);
         if (r < 0)
                 manager_store_failed(m, r);
-        log_debug("session %s: started for process %d", l->session->id, (int) l->session->root_pid);
+        alert_started(l->session);
         *ret = TAKE_PTR(l);
         return 0;
 }

@@ -13,9 +13,15 @@ fail() {
 make -s install DESTDIR="$root" PREFIX=/usr >/dev/null
 for f in usr/bin/mountwatch usr/sbin/mountwatchd usr/share/man/man1/mountwatch.1 usr/share/man/man8/mountwatchd.8 \
     usr/share/man/man5/mountwatch.conf.5 usr/share/man/man7/mountwatch-api.7 etc/mountwatch/mountwatch.conf \
-    usr/share/mountwatch/io.mountwatch.varlink; do
+    usr/share/mountwatch/io.mountwatch.varlink usr/share/doc/mountwatch/journal.md; do
     [ -f "$root/$f" ] || fail "not installed: $f"
 done
+catalog=$(find "$root" -name mountwatch.catalog)
+[ -n "$catalog" ] || fail "no catalog"
+if command -v journalctl >/dev/null; then
+    journalctl --update-catalog --root="$root" || fail "the catalog is broken"
+    rm -r "${root:?}/var"
+fi
 unit=$(find "$root" -name mountwatch.service)
 [ -n "$unit" ] || fail "no unit"
 ! grep -n '@[A-Z]*@' "$unit" || fail "a placeholder is left in the unit"

@@ -35,10 +35,10 @@ names docs/man/mountwatch.conf.5 "${keys[@]}"
 
 # the words for what was not seen: where they are said, where they are explained, and in both documents
 mapfile -t said < <(grep -rhoE '(put_loss|add_loss|add_loss_all)\([^;]*"[a-z-]+"' daemon --include='*.c' | grep -oE '"[a-z-]+"' | tr -d '"' | sort -u)
-mapfile -t explained < <(sed -n 's/^ *{"\([a-z-]*\)",.*/\1/p' client/loss_text.c)
+mapfile -t explained < <(sed -n 's/^ *{"\([a-z-]*\)",.*/\1/p' common/loss_reason.c)
 [ ${#said[@]} -gt 10 ] && [ ${#explained[@]} -gt 10 ] || { echo "the words of losses are not found any more"; bad=1; }
 for word in "${said[@]}"; do
-    printf '%s\n' "${explained[@]}" | grep -qxe "$word" || { echo "client/loss_text.c does not explain '$word'"; bad=1; }
+    printf '%s\n' "${explained[@]}" | grep -qxe "$word" || { echo "common/loss_reason.c does not explain '$word'"; bad=1; }
 done
 names docs/man/mountwatchd.8 "${explained[@]}"
 names docs/architecture.md "${explained[@]}"

@@ -59,6 +59,14 @@ for (a, call), (b, want) in zip(blocks[::2], blocks[1::2]):
             os.unlink(go)
             while not os.path.exists(watched + "/Backups/v2-2031-01-01"):
                 time.sleep(0.02)
+    if name.endswith("FollowAlerts"):  # it does not end by itself
+        f = socket.socket(socket.AF_UNIX)
+        f.settimeout(20)
+        f.connect(path)
+        f.sendall(call.encode() + b"\0")
+        compare(json.loads(want), json.loads(f.recv(1 << 20).split(b"\0")[0]), name)
+        f.close()
+        continue
     s.sendall(call.encode() + b"\0")
     got = reply()
     rows = got

@@ -108,6 +108,7 @@ static void tells_file_line_and_reason_of_what_is_broken(void **state) {
                 {"[Daemon]\nRetainDays=0\n", 2, "'0' is not a number of days from 1 to 3650"},
                 {"[Daemon]\nRetainDays=3651\n", 2, "is not a number of days"},
                 {"[Daemon]\nRetainDays=1 day\n", 2, "is not a number of days"},
+                {"[Daemon]\nAlertInterval=0\n", 2, "'0' is not a number of seconds from 1"},
                 {"[Daemon]\nGroup=a b\n", 2, "'a b' is not the name of a group"},
                 {"[Daemon]\nGroup=0\n", 2, "'0' is not the name of a group"},
                 {W "[Watch x]\nPath=//w/./\n", 4, "Path: '/w' is that of [Watch w] already"},
@@ -195,6 +196,7 @@ static void has_defaults(void **state) {
 
         assert_string_equal(c->group, "mountwatch");
         assert_int_equal(c->retain_days, 90);
+        assert_int_equal(c->alert_interval, 30 * USEC_PER_SEC);
         assert_int_equal(c->n_watches, 1);
         assert_string_equal(w->name, "w");
         assert_string_equal(w->path, "/w");
@@ -218,7 +220,7 @@ static void an_empty_file_is_a_configuration(void **state) {
 
 static void reads_every_key(void **state) {
         _cleanup_(config_freep) Config *c =
-                parse("[Daemon]\r\n  Group = music \n RetainDays=7\n"
+                parse("[Daemon]\r\n  Group = music \n RetainDays=7\nAlertInterval=5\n"
                       "[Watch a.b_C-1]\nPath = /mnt//my nas/./x/ \nPolicy=record\n"
                       "Untagged=alert\nWriters=/usr/bin/a \"/opt/b c\"\nWriters=/usr/bin/d\n"
                       "PreserveMax=3G\nKillScope=session\nPreserve=OFF\n");
@@ -226,6 +228,7 @@ static void reads_every_key(void **state) {
 
         assert_string_equal(c->group, "music");
         assert_int_equal(c->retain_days, 7);
+        assert_int_equal(c->alert_interval, 5 * USEC_PER_SEC);
         assert_string_equal(w->name, "a.b_C-1");
         assert_string_equal(w->path, "/mnt/my nas/x");
         assert_int_equal(w->policy, POLICY_RECORD);
