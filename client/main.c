@@ -186,6 +186,15 @@ static const Verb verbs[] = {
                 .run = verb_alert_test,
         },
         {
+                .name = "metrics",
+                .synopsis = "[--prometheus] [--output FILE]",
+                .summary = "print numbers for monitoring, as OpenMetrics",
+                .details =
+                        "Without a daemon mountwatch_up is 0 and the status 125, and FILE is written all the same.",
+                .options = BIT(PROMETHEUS) | BIT(OUTPUT),
+                .run = verb_metrics,
+        },
+        {
                 .name = "doctor",
                 .synopsis = "[--write | --json] [WATCH]",
                 .summary =

@@ -34,6 +34,8 @@ typedef enum OptionId {
         OPTION_SESSION,
         OPTION_WATCH,
         OPTION_SINCE,
+        OPTION_PROMETHEUS,
+        OPTION_OUTPUT,
         OPTION_SOCKET,
         OPTION_HELP,
         OPTION_VERSION,

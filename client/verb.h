@@ -58,6 +58,7 @@ int verb_quarantine_restore(const Context *context, const Options *options);
 int verb_quarantine_purge(const Context *context, const Options *options);
 int verb_status(const Context *context, const Options *options);
 int verb_alert_test(const Context *context, const Options *options);
+int verb_metrics(const Context *context, const Options *options);
 int verb_doctor(const Context *context, const Options *options);
 int verb_watch_list(const Context *context, const Options *options);
 int verb_config_check(const Context *context, const Options *options);

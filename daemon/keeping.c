@@ -312,6 +312,14 @@ void keeping_start(Manager *m, Gate *g, Attempt *a) {
                 keeping_give_up(m, k, r);
 }
 
+size_t keeping_count(Manager *m) {
+        size_t n = 0;
+        Keeping *k;
+
+        DL_COUNT(m->keepings, k, n);
+        return n;
+}
+
 void keeping_free_all(Manager *m) {
         Keeping *k, *next;
 

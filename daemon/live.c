@@ -138,6 +138,7 @@ void live_add_loss(Live *l, const char *reason, const char *watch, usec_t at, us
         if (session_add_loss(l->session, reason, watch, at, until, count) < 0)
                 log_error("session %s: no memory to note a loss (%s)", l->session->id, reason);
         live_store(l);
+        counters_add_loss(&l->manager->counters, reason);
         alert_loss(l->manager, l, reason, watch);
 }
 
@@ -247,6 +248,7 @@ static int live_begin(Manager *m, LiveRequest *q, Live **ret) {
         r = store_flush(m->store);
         if (r < 0)
                 manager_store_failed(m, r);
+        l->manager->counters.started++;
         alert_started(l->session);
         *ret = TAKE_PTR(l);
         return 0;
@@ -329,6 +331,7 @@ static void live_finish(Manager *m, Live *l) {
         r = store_flush(m->store);
         if (r < 0)
                 manager_store_failed(m, r);
+        m->counters.ended[session_verdict(s)]++;
         alert_ended(m, s);
 
         process_table_untag_all(m->processes, s, s->outer);

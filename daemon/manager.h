@@ -9,6 +9,7 @@
 #include "daemon/api/api.h"
 #include "daemon/config.h"
 #include "daemon/core/process.h"
+#include "daemon/counters.h"
 #include "daemon/kernel/connector.h"
 #include "daemon/store/store.h"
 
@@ -94,6 +95,8 @@ struct Manager {
 
         Webhooks *webhooks;
         WebhookTest *webhook_tests; /* list */
+
+        Counters counters;
 
         ApiServer *api;
 };

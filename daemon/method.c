@@ -24,6 +24,7 @@ const ApiMethod manager_methods[] = {
         {"GetOperations", method_get_operations, .needs_more = true},
         {"Blame", method_blame},
         {"GetStatus", method_get_status},
+        {"GetMetrics", method_get_metrics},
         {"ListWatches", method_list_watches},
         {"TestAlert", method_test_alert},
         {"Reload", method_reload},

@@ -23,6 +23,7 @@ void method_get_operations(ApiCall *call, const Peer *peer, json_object *paramet
                            void *userdata);
 void method_blame(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata);
 void method_get_status(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata);
+void method_get_metrics(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata);
 void method_test_alert(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata);
 void method_list_watches(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata);
 void method_reload(ApiCall *call, const Peer *peer, json_object *parameters, void *userdata);

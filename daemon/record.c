@@ -3,6 +3,7 @@
 #include "daemon/alert.h"
 #include "daemon/live.h"
 #include "daemon/stream.h"
+#include "daemon/watched.h"
 
 /* One image serves a run of operations of the same stranger. */
 static Image *stranger(Manager *m, pid_t pid) {
@@ -14,6 +15,7 @@ static Image *stranger(Manager *m, pid_t pid) {
 void record_operation(Manager *m, Operation *op, Image *author, pid_t pid) {
         Live *live = op->session ? live_find(m, op->session) : NULL;
         Image *image = author ? author : stranger(m, pid);
+        Watched *watched;
         bool folded;
         int r;
 
@@ -30,6 +32,9 @@ void record_operation(Manager *m, Operation *op, Image *author, pid_t pid) {
                 s->operations++;
                 s->violations += op->violation;
         }
+        watched = watched_find(m, op->watch);
+        if (watched)
+                watch_counters_add(&watched->counters, op);
         stream_publish(m, op, image);
         if (op->violation)
                 alert_violation(m, live, op, image);

@@ -334,6 +334,14 @@ void stream_session_ended(Manager *m, const char *id) {
         }
 }
 
+size_t stream_count(Manager *m) {
+        size_t n = 0;
+        Stream *s;
+
+        DL_COUNT(m->streams, s, n);
+        return n;
+}
+
 void stream_free_all(Manager *m) {
         Stream *s, *next;
 

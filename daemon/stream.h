@@ -24,6 +24,7 @@ void stream_request_done(StreamRequest *r);
 void stream_publish(Manager *m, const Operation *op, const Image *author);
 /* The session has ended: who follows it gets the last reply. */
 void stream_session_ended(Manager *m, const char *id);
+size_t stream_count(Manager *m);
 void stream_free_all(Manager *m);
 
 #endif

@@ -23,6 +23,7 @@ struct Watched {
                 *backlog_source; /* on while notes wait that were taken but not yet worked off */
         Note *backlog;
         WatcherStatus status;
+        WatchCounters counters;
         bool armed;   /* asked to be */
         bool looking; /* a job looks whether opens could be held */
         HoldProspect hold;

@@ -29,7 +29,7 @@ struct Target {
         int64_t probe; /* the server does not take anything: this one finds out when it does again; 0: it does */
         unsigned failures; /* in a row, of the server */
         Rate rate;
-        uint64_t dropped;
+        uint64_t delivered, dropped;
         usec_t last_success;
         char *last_error;
         Target *prev, *next;
@@ -97,6 +97,7 @@ static void delivered(Target *t) {
         t->failures = 0;
         t->probe = 0;
         t->last_success = manager_now(t->owner->manager);
+        t->delivered++;
 }
 
 static void give_up(Target *t, const char *why) {
@@ -412,6 +413,7 @@ static json_object *target_to_json(Target *t) {
         r = r < 0 ? r : json_add_text(o, "format", webhook_format_to_string(t->spec->format));
         r = r < 0 ? r : json_add_int(o, "pending", (int64_t) pending);
         r = r < 0 ? r : json_add_int(o, "dead", (int64_t) dead);
+        r = r < 0 ? r : json_add_int(o, "delivered", (int64_t) t->delivered);
         r = r < 0 ? r : json_add_int(o, "dropped", (int64_t) t->dropped);
         if (r >= 0 && t->last_success > 0)
                 r = json_add_time(o, "lastSuccess", t->last_success);
