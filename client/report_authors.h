@@ -3,12 +3,14 @@
 #ifndef MOUNTWATCH_CLIENT_REPORT_AUTHORS_H
 #define MOUNTWATCH_CLIENT_REPORT_AUTHORS_H
 
+#include "client/process_source.h"
 #include "client/report_groups.h"
 
 #define AUTHOR_TESTS_MAX 3
 
 typedef struct Author {
-        int64_t process_id;
+        int64_t process_id; /* of the gravest of them */
+        size_t n_processes;
         size_t n_rows, n_violations;
         Weight worst;
         usec_t first;
@@ -23,6 +25,8 @@ typedef struct Authors {
 } Authors;
 
 int authors_new(const Report *report, bool violations_only, Authors *ret);
+/* One for all processes that run the same program for the same parent: a loop of `rm` is one author. */
+void authors_fold(Authors *a, ProcessSource processes);
 void authors_done(Authors *a);
 
 #endif

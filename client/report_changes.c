@@ -307,8 +307,10 @@ static int put_author(const Terminal *t, const ReportModel *m, const Author *a, 
         if (!command)
                 return -ENOMEM;
         fprintf(t->file, "  %s%s%s", terminal_style(t, STYLE_BOLD), command, terminal_reset(t));
-        if (p)
+        if (p && a->n_processes == 1)
                 fprintf(t->file, "  (pid %d)", (int) p->pid);
+        else if (a->n_processes > 1)
+                fprintf(t->file, "  and %zu more like it", a->n_processes - 1);
         fprintf(t->file, "  %zu %s\n", a->n_rows, a->n_rows == 1 ? "change" : "changes");
         r = put_chain(t, m, a, all);
         r = r < 0 ? r : put_cwd(t, &m->session, p);
@@ -325,6 +327,8 @@ int report_authors_write(const Terminal *t, const ReportModel *m, bool all, bool
                 return r;
         if (authors.n == 0)
                 return 0;
+        if (!all)
+                authors_fold(&authors, report_process_source(m->own));
         fprintf(t->file, "\n%sdone by%s\n", terminal_style(t, STYLE_BOLD), terminal_reset(t));
         n = all ? authors.n : MIN(authors.n, (size_t) AUTHORS_MAX);
         for (size_t i = 0; i < n; i++) {
