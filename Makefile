@@ -7,15 +7,14 @@ comma := ,
 B ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 CFLAGS ?= -O2 -g
 PKGS := libsystemd libseccomp json-c sqlite3 inih libcrypto
-# of the daemon alone: it would make each start of the client slower
-DAEMON_PKGS := libcurl
+# its headers only: sinks/curl_library loads it when it is needed
+HEADER_PKGS := libcurl
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings \
 	-Wundef -Wvla -Wimplicit-fallthrough -Wno-unused-parameter -Wno-missing-field-initializers
 # looked up when first used, and once
 once = $(eval $(1) := $(2))$($(1))
-PKG_CFLAGS = $(call once,PKG_CFLAGS,$(shell pkg-config --cflags $(PKGS) $(DAEMON_PKGS)))
+PKG_CFLAGS = $(call once,PKG_CFLAGS,$(shell pkg-config --cflags $(PKGS) $(HEADER_PKGS)))
 PKG_LIBS = $(call once,PKG_LIBS,$(shell pkg-config --libs $(PKGS)))
-CURL_LIBS = $(call once,CURL_LIBS,$(shell pkg-config --libs $(DAEMON_PKGS)))
 ALL_CPPFLAGS := -D_GNU_SOURCE -I. -I$(B)/gen $(CPPFLAGS)
 ALL_CFLAGS = -std=gnu11 $(WARN) $(if $(WERROR),-Werror) -fno-omit-frame-pointer \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all) -pthread $(PKG_CFLAGS) $(CFLAGS) $(EXTRA_CFLAGS)
@@ -91,7 +90,7 @@ $(B)/common/varlink_description.o: common/io.mountwatch.varlink
 link = $(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@
 $(B)/mountwatchd: $(call objs,daemon/main.c) $(DAEMON_LIBS)
 	@echo "[ LD ] $@"
-	$(link) $(call objs,daemon/main.c) $(DAEMON_LIBS) $(LIBS) $(CURL_LIBS)
+	$(link) $(call objs,daemon/main.c) $(DAEMON_LIBS) $(LIBS)
 $(B)/mountwatch: $(call objs,client/main.c) $(CLIENT_LIBS)
 	@echo "[ LD ] $@"
 	$(link) $(call objs,client/main.c) $(CLIENT_LIBS) $(LIBS) $(CLIENT_PKG_LIBS)
@@ -169,7 +168,7 @@ fuzz-replay: $(FUZZ:%=$(B)/tests/fuzz/replay_%)
 	@tests/run fuzz tap $^
 $(B)/tests/fuzz/replay_%: $(B)/tests/fuzz/fuzz_%.o $(B)/tests/fuzz/replay.o $(FUZZ_LIBS)
 	@echo "[ LD ] $@"
-	$(link) $(filter %.o,$^) $(FUZZ_LIBS) $(LIBS) $(CURL_LIBS)
+	$(link) $(filter %.o,$^) $(FUZZ_LIBS) $(LIBS)
 
 fuzz:
 	+@$(MAKE) --no-print-directory B=$(FUZZ_B) CC=clang SAN=fuzzer-no-link,address,undefined fuzz-build
@@ -177,7 +176,7 @@ fuzz:
 fuzz-build: $(FUZZ:%=$(B)/tests/fuzz/fuzz_%)
 $(B)/tests/fuzz/fuzz_%: $(B)/tests/fuzz/fuzz_%.o $(FUZZ_LIBS)
 	@echo "[ LD ] $@"
-	$(link) -fsanitize=fuzzer,address,undefined $(filter %.o,$^) $(FUZZ_LIBS) $(LIBS) $(CURL_LIBS)
+	$(link) -fsanitize=fuzzer,address,undefined $(filter %.o,$^) $(FUZZ_LIBS) $(LIBS)
 
 ## Show and measure
 demo:

@@ -165,8 +165,12 @@ static void on_reply(const HttpReply *reply, void *userdata) {
 /* ---- the begin ---- */
 
 HttpClient *webhooks_http(Webhooks *w) {
-        if (!w->http && http_client_new(w->manager->event, &w->http) < 0)
-                log_error("cannot set up libcurl: no webhook is called");
+        int r = w->http ? 0 : http_client_new(w->manager->event, &w->http);
+
+        if (r < 0)
+                log_error("no webhook is called: %s",
+                          r == -ELIBACC ? "libcurl 7.87 or newer (libcurl.so.4) is not installed"
+                                        : strerror(-r));
         return w->http;
 }
 

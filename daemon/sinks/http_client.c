@@ -4,17 +4,13 @@
  * finished posts are taken out after each call into it.
  */
 #include "daemon/sinks/http_client.h"
+#include "daemon/sinks/curl_library.h"
 #include "daemon/sinks/http_reply.h"
 
-#include <curl/curl.h>
 #include <errno.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <utlist.h>
-
-#if LIBCURL_VERSION_NUM < 0x075700
-#error "libcurl 7.87 is needed: before, a hanging look-up of a name stops the caller (CURLOPT_QUICK_EXIT)"
-#endif
 
 #define CONNECT_TIMEOUT_MSEC 10000L
 #define REDIRECTS_MAX 5L
@@ -38,6 +34,7 @@ struct HttpPost {
 
 struct HttpClient {
         sd_event *event;
+        CurlLibrary curl;
         CURLM *multi;
         sd_event_source *timer;
         HttpPost *posts; /* list */
@@ -49,10 +46,10 @@ static HttpPost *post_free(HttpPost *p) {
         if (!p)
                 return NULL;
         if (p->easy) {
-                (void) curl_multi_remove_handle(p->client->multi, p->easy);
-                curl_easy_cleanup(p->easy);
+                (void) p->client->curl.multi_remove_handle(p->client->multi, p->easy);
+                p->client->curl.easy_cleanup(p->easy);
         }
-        curl_slist_free_all(p->headers);
+        p->client->curl.slist_free_all(p->headers);
         reply_text_done(&p->text);
         free(p);
         return NULL;
@@ -71,13 +68,13 @@ static void finish(HttpPost *p, CURLcode code) {
         curl_off_t took = 0;
         long status = 0;
 
-        (void) curl_easy_getinfo(p->easy, CURLINFO_TOTAL_TIME_T, &took);
-        (void) curl_easy_getinfo(p->easy, CURLINFO_RESPONSE_CODE, &status);
+        (void) p->client->curl.easy_getinfo(p->easy, CURLINFO_TOTAL_TIME_T, &took);
+        (void) p->client->curl.easy_getinfo(p->easy, CURLINFO_RESPONSE_CODE, &status);
         /* an answer that is longer than we read has been an answer */
         if (code == CURLE_OK || (code == CURLE_WRITE_ERROR && p->text.full))
                 reply.status = (int) status;
         else
-                reply.error = *p->error ? p->error : curl_easy_strerror(code);
+                reply.error = *p->error ? p->error : p->client->curl.easy_strerror(code);
         reply.took = (usec_t) took;
         reply.retry_after = reply_text_retry_after(&p->text);
         DL_DELETE(p->client->posts, p);
@@ -89,12 +86,12 @@ static void take_finished(HttpClient *c) {
         CURLMsg *message;
         int left;
 
-        while ((message = curl_multi_info_read(c->multi, &left))) {
+        while ((message = c->curl.multi_info_read(c->multi, &left))) {
                 char *p = NULL;
 
                 if (message->msg != CURLMSG_DONE)
                         continue;
-                (void) curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &p);
+                (void) c->curl.easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &p);
                 finish((HttpPost *) (void *) p, message->data.result);
         }
 }
@@ -109,7 +106,7 @@ static int on_socket(sd_event_source *source, int fd, uint32_t revents, void *us
         flags |= revents & EPOLLIN ? CURL_CSELECT_IN : 0;
         flags |= revents & EPOLLOUT ? CURL_CSELECT_OUT : 0;
         flags |= revents & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0;
-        (void) curl_multi_socket_action(c->multi, fd, flags, &running);
+        (void) c->curl.multi_socket_action(c->multi, fd, flags, &running);
         take_finished(c);
         return 0;
 }
@@ -118,7 +115,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         HttpClient *c = userdata;
         int running;
 
-        (void) curl_multi_socket_action(c->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+        (void) c->curl.multi_socket_action(c->multi, CURL_SOCKET_TIMEOUT, 0, &running);
         take_finished(c);
         return 0;
 }
@@ -139,7 +136,7 @@ static int socket_new(HttpClient *c, curl_socket_t fd, uint32_t events) {
         s->client = c;
         s->fd = fd;
         r = sd_event_add_io(c->event, &s->source, fd, events, on_socket, s);
-        if (r < 0 || curl_multi_assign(c->multi, fd, s) != CURLM_OK) {
+        if (r < 0 || c->curl.multi_assign(c->multi, fd, s) != CURLM_OK) {
                 socket_free(s);
                 return r < 0 ? r : -EIO;
         }
@@ -153,7 +150,7 @@ static int socket_changed(CURL *easy, curl_socket_t fd, int what, void *userdata
         uint32_t events = 0;
 
         if (what == CURL_POLL_REMOVE) {
-                (void) curl_multi_assign(c->multi, fd, NULL);
+                (void) c->curl.multi_assign(c->multi, fd, NULL);
                 socket_free(s);
                 return 0;
         }
@@ -182,10 +179,11 @@ int http_client_new(sd_event *event, HttpClient **ret) {
 
         if (!c)
                 return -ENOMEM;
-        if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-                return -EIO;
+        r = curl_library_load(&c->curl);
+        if (r < 0)
+                return r;
         c->event = sd_event_ref(event);
-        c->multi = curl_multi_init();
+        c->multi = c->curl.multi_init();
         if (!c->multi)
                 return -ENOMEM;
         r = sd_event_add_time_relative(event, &c->timer, CLOCK_MONOTONIC, 0, 1, on_timer, c);
@@ -193,10 +191,10 @@ int http_client_new(sd_event *event, HttpClient **ret) {
                 r = sd_event_source_set_enabled(c->timer, SD_EVENT_OFF);
         if (r < 0)
                 return r;
-        if (curl_multi_setopt(c->multi, CURLMOPT_SOCKETFUNCTION, socket_changed) != CURLM_OK ||
-            curl_multi_setopt(c->multi, CURLMOPT_SOCKETDATA, c) != CURLM_OK ||
-            curl_multi_setopt(c->multi, CURLMOPT_TIMERFUNCTION, timer_changed) != CURLM_OK ||
-            curl_multi_setopt(c->multi, CURLMOPT_TIMERDATA, c) != CURLM_OK)
+        if (c->curl.multi_setopt(c->multi, CURLMOPT_SOCKETFUNCTION, socket_changed) != CURLM_OK ||
+            c->curl.multi_setopt(c->multi, CURLMOPT_SOCKETDATA, c) != CURLM_OK ||
+            c->curl.multi_setopt(c->multi, CURLMOPT_TIMERFUNCTION, timer_changed) != CURLM_OK ||
+            c->curl.multi_setopt(c->multi, CURLMOPT_TIMERDATA, c) != CURLM_OK)
                 return -EIO;
         *ret = TAKE_PTR(c);
         return 0;
@@ -210,7 +208,8 @@ HttpClient *http_client_free(HttpClient *c) {
         DL_FOREACH_SAFE (c->posts, p, next)
                 http_post_cancel(p);
         /* tells of every socket that it removes, through socket_changed() */
-        (void) curl_multi_cleanup(c->multi);
+        if (c->multi)
+                (void) c->curl.multi_cleanup(c->multi);
         (void) sd_event_source_disable_unref(c->timer);
         (void) sd_event_unref(c->event);
         free(c);
@@ -221,7 +220,7 @@ HttpClient *http_client_free(HttpClient *c) {
 
 static int add_headers(HttpPost *p, char *const *headers) {
         for (size_t i = 0; headers && headers[i]; i++) {
-                struct curl_slist *longer = curl_slist_append(p->headers, headers[i]);
+                struct curl_slist *longer = p->client->curl.slist_append(p->headers, headers[i]);
 
                 if (!longer)
                         return -ENOMEM;
@@ -230,7 +229,7 @@ static int add_headers(HttpPost *p, char *const *headers) {
         return 0;
 }
 
-#define set(p, option, value) (curl_easy_setopt((p)->easy, option, value) == CURLE_OK)
+#define set(p, option, value) ((p)->client->curl.easy_setopt((p)->easy, option, value) == CURLE_OK)
 
 static bool set_limits(HttpPost *p, const HttpRequest *q) {
         const bool https = strncmp(q->url, "https:", 6) == 0;
@@ -278,7 +277,7 @@ int http_post(HttpClient *c, const HttpRequest *q, http_done_t done, void *userd
         p->client = c;
         p->done = done;
         p->userdata = userdata;
-        p->easy = curl_easy_init();
+        p->easy = c->curl.easy_init();
         if (!p->easy)
                 return -ENOMEM;
         r = reply_text_init(&p->text);
@@ -287,7 +286,7 @@ int http_post(HttpClient *c, const HttpRequest *q, http_done_t done, void *userd
                 return r;
         if (!set_request(p, q) || !set_limits(p, q) || !set_tls(p, q))
                 return -EINVAL;
-        if (curl_multi_add_handle(c->multi, p->easy) != CURLM_OK)
+        if (c->curl.multi_add_handle(c->multi, p->easy) != CURLM_OK)
                 return -EIO;
         DL_APPEND(c->posts, p);
         *ret = TAKE_PTR(p);
