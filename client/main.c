@@ -240,6 +240,16 @@ static const Verb verbs[] = {
                 .run = verb_reload,
         },
         {
+                .name = "completion",
+                .synopsis = "bash|zsh|fish",
+                .summary = "print the completion of command lines for a shell",
+                .details = "Installed where the shells look for it; else: source <(mountwatch "
+                           "completion bash)",
+                .min_arguments = 1,
+                .max_arguments = 1,
+                .run = verb_completion,
+        },
+        {
                 .name = "help",
                 .synopsis = "[COMMAND]",
                 .summary = "show this, or the help of one command",
@@ -253,6 +263,8 @@ static const Verb verbs[] = {
                 .run = verb_version,
         },
 };
+
+static const VerbTable verb_table = {verbs, ELEMENTSOF(verbs)};
 
 static void print_overview(FILE *f) {
         fputs("usage: mountwatch [--socket PATH] COMMAND [OPTION...] [ARGUMENT...]\n\n"
@@ -385,7 +397,11 @@ static int dispatch(Context *context, const Verb *verb, Options *options, int ar
 }
 
 int main(int argc, char **argv) {
-        Context context = {.program = argv[0], .socket = getenv("MOUNTWATCH_SOCKET")};
+        Context context = {
+                .program = argv[0],
+                .socket = getenv("MOUNTWATCH_SOCKET"),
+                .verbs = &verb_table,
+        };
         _cleanup_free_ char *problem = NULL;
         Options options = {};
         const Verb *verb;

@@ -7,13 +7,6 @@
 /* getopt_long() answers with this plus the OptionId, so that no option is mistaken for a letter. */
 #define OPTION_BASE 0x100
 
-typedef struct OptionInfo {
-        char letter; /* 0: none */
-        const char *name;
-        const char *argument; /* NULL: a flag */
-        const char *help;
-} OptionInfo;
-
 static const OptionInfo option_table[_OPTION_MAX] = {
         [OPTION_LABEL] = {0, "label", "TEXT", "name the session"},
         [OPTION_POLICY] =
@@ -50,6 +43,10 @@ static const OptionInfo option_table[_OPTION_MAX] = {
         [OPTION_HELP] = {'h', "help", NULL, "print this"},
         [OPTION_VERSION] = {0, "version", NULL, "print the version"},
 };
+
+const OptionInfo *option_info(OptionId id) {
+        return &option_table[id];
+}
 
 static bool is_taken(unsigned taken, OptionId id) {
         return taken & OPTION_BIT(id);

@@ -46,6 +46,15 @@ typedef enum OptionId {
 /* What every verb takes. */
 #define OPTIONS_COMMON (OPTION_BIT(OPTION_SOCKET) | OPTION_BIT(OPTION_HELP))
 
+typedef struct OptionInfo {
+        char letter; /* 0: none */
+        const char *name;
+        const char *argument; /* what stands for it in the help; NULL: a flag */
+        const char *help;
+} OptionInfo;
+
+const OptionInfo *option_info(OptionId id);
+
 typedef struct Options {
         const char *value[_OPTION_MAX]; /* NULL: not given; "" for a flag. Borrowed from argv. */
         char **arguments;               /* what is left; borrowed from argv, NULL-terminated */

@@ -22,10 +22,7 @@ enum {
 
 #define SOCKET_DEFAULT "/run/mountwatch/io.mountwatch"
 
-typedef struct Context {
-        const char *program; /* argv[0] */
-        const char *socket;
-} Context;
+typedef struct Context Context;
 
 typedef struct Verb {
         const char *name; /* one or two words */
@@ -37,6 +34,17 @@ typedef struct Verb {
         bool ends_at_argument;            /* what follows is a command */
         int (*run)(const Context *context, const Options *options);
 } Verb;
+
+typedef struct VerbTable {
+        const Verb *verbs;
+        size_t n;
+} VerbTable;
+
+struct Context {
+        const char *program; /* argv[0] */
+        const char *socket;
+        const VerbTable *verbs; /* all that there are */
+};
 
 int verb_run(const Context *context, const Options *options);
 int verb_session_start(const Context *context, const Options *options);
@@ -63,6 +71,7 @@ int verb_doctor(const Context *context, const Options *options);
 int verb_watch_list(const Context *context, const Options *options);
 int verb_config_check(const Context *context, const Options *options);
 int verb_init(const Context *context, const Options *options);
+int verb_completion(const Context *context, const Options *options);
 int verb_reload(const Context *context, const Options *options);
 
 /* "mountwatch: " and the message and a newline, on stderr, in one write. */
