@@ -84,22 +84,33 @@ static int batch_grow(Batch *b) {
         return 0;
 }
 
+int batch_add(Batch *b, const FanRecord *fan, Record **ret) {
+        Record *rec;
+
+        if (b->n == b->allocated && batch_grow(b) < 0)
+                return -ENOMEM;
+        rec = &b->records[b->n++];
+        *rec = (Record){.fan = *fan};
+        rec->at_id = fan_handle_id(&fan->at.dir);
+        rec->to_id = fan_handle_id(&fan->to.dir);
+        rec->child_id = fan_handle_id(&fan->child);
+        set_mention(b, rec, (uint32_t) b->n);
+        *ret = rec;
+        return 0;
+}
+
 static int batch_decode(Batch *b, size_t end) {
         FanRecord fan;
         Record *rec;
         int r;
 
         while ((r = fan_decode_next(b->buffer, end, &b->used, &fan)) > 0) {
-                if (b->n == b->allocated && batch_grow(b) < 0)
-                        r = -ENOMEM;
+                bool gone = author_is_gone(&fan);
+
+                r = batch_add(b, &fan, &rec);
                 if (r < 0)
                         break;
-                rec = &b->records[b->n++];
-                *rec = (Record){.fan = fan, .author_gone = author_is_gone(&fan)};
-                rec->at_id = fan_handle_id(&fan.at.dir);
-                rec->to_id = fan_handle_id(&fan.to.dir);
-                rec->child_id = fan_handle_id(&fan.child);
-                set_mention(b, rec, (uint32_t) b->n);
+                rec->author_gone = gone;
         }
         if (r < 0) {
                 safe_close(fan.fd);

@@ -53,6 +53,9 @@ int batch_read(Batch *b);
 /* The same, but adds to the records. 0 as well when there is no room. Records move: indices stay, pointers do not. */
 int batch_read_more(Batch *b);
 
+/* Adds one that was decoded elsewhere, and takes its descriptor of the object. The pointer is good until the next is added. -ENOMEM. */
+int batch_add(Batch *b, const FanRecord *fan, Record **ret);
+
 /*
  * The last record after this one that is about the same object under the same name, or about a name in it; 0 when there is none.
  * Reads on when there is more in the queue.

@@ -41,25 +41,26 @@ static void put(Batch *b, const uint8_t *p) {
                 FAN_BIT_CREATE,      FAN_BIT_DELETE, FAN_BIT_RENAME, FAN_BIT_MODIFY,
                 FAN_BIT_CLOSE_WRITE, FAN_BIT_ATTRIB, FAN_BIT_ONDIR,
         };
-        Record *rec = &b->records[b->n++];
+        FanRecord fan = {.fd = -1, .pidfd = -1};
+        Record *rec;
         size_t i;
 
-        *rec = (Record){.fan = {.fd = -1, .pidfd = -1}, .not_before = 1, .read_at = 2, .at = 1};
         for (i = 0; i < ELEMENTSOF(masks); i++) {
                 if (p[0] & (1U << i))
-                        rec->fan.mask |= masks[i];
+                        fan.mask |= masks[i];
         }
-        rec->fan.pid = 1 + (p[1] & 1);
-        rec->fan.child = handle(p[1] >> 1);
+        fan.pid = 1 + (p[1] & 1);
+        fan.child = handle(p[1] >> 1);
         if (!(p[2] & 0x80))
-                rec->fan.at = place(p[2]);
-        if (rec->fan.mask & FAN_BIT_RENAME && !(p[3] & 0x80))
-                rec->fan.to = place(p[3]);
-        if (rec->fan.mask & FAN_BIT_ONDIR && p[2] & 0x40)
-                rec->fan.at.name = ".";
-        rec->at_id = fan_handle_id(&rec->fan.at.dir);
-        rec->to_id = fan_handle_id(&rec->fan.to.dir);
-        rec->child_id = fan_handle_id(&rec->fan.child);
+                fan.at = place(p[2]);
+        if (fan.mask & FAN_BIT_RENAME && !(p[3] & 0x80))
+                fan.to = place(p[3]);
+        if (fan.mask & FAN_BIT_ONDIR && p[2] & 0x40)
+                fan.at.name = ".";
+        check(batch_add(b, &fan, &rec) == 0);
+        rec->not_before = 1;
+        rec->read_at = 2;
+        rec->at = 1;
 }
 
 static void check_tree(const Tree *t) {
@@ -81,16 +82,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         TreeWalk *walk = NULL;
         Tree *tree = NULL;
         size_t told = 0, n, i;
-        static unsigned char nothing[256 * 1024]; /* room for looking ahead, where nothing comes */
-        Batch b = {.fd = open("/dev/null", O_RDONLY | O_CLOEXEC), .buffer = nothing};
+        int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC); /* for looking ahead */
+        Batch b;
         FanHandle root = handle(0);
         TranslatorConfig config = {.base = "/watch", .emit = emit, .userdata = &told};
 
         if (size < 1)
                 return 0;
         n = MIN((size - 1) / 4, (size_t) 512);
-        b.records = calloc(n + 1, sizeof(Record));
-        check(b.records && tree_new(12, fan_handle_id(&root), &tree) == 0);
+        check(batch_init(&b, nothing) == 0);
+        check(tree_new(12, fan_handle_id(&root), &tree) == 0);
         check(tree_walk_new(tree, &ground, &walk) == 0);
         config.tree = tree;
         config.ground = &ground;
@@ -108,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         translator_free(t);
         tree_walk_free(walk);
         tree_free(tree);
-        free(b.records);
-        (void) close(b.fd);
+        batch_done(&b);
+        (void) close(nothing);
         return 0;
 }

@@ -322,7 +322,7 @@ static void a_store_of_the_first_version_is_brought_up(void **state) {
         assert_int_equal(
                 sqlite3_exec(
                         db,
-                        "DROP TABLE kept; DROP TABLE undo_step; DROP TABLE quarantine; PRAGMA user_version = 1",
+                        "DROP TABLE delivery; DROP TABLE kept; DROP TABLE undo_step; DROP TABLE quarantine; PRAGMA user_version = 1",
                         NULL, NULL, NULL),
                 SQLITE_OK);
         assert_int_equal(sqlite3_close(db), SQLITE_OK);
