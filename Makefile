@@ -30,6 +30,9 @@ SBINDIR ?= $(PREFIX)/sbin
 DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(DATADIR)/man
 DOCDIR ?= $(DATADIR)/doc/mountwatch
+BASHCOMPDIR ?= $(DATADIR)/bash-completion/completions
+ZSHCOMPDIR ?= $(DATADIR)/zsh/site-functions
+FISHCOMPDIR ?= $(DATADIR)/fish/vendor_completions.d
 SYSCONFDIR ?= /etc
 systemd_dir = $(or $(shell pkg-config --variable=$(1) systemd 2>/dev/null),$(2))
 SYSTEMUNITDIR ?= $(call systemd_dir,systemdsystemunitdir,/lib/systemd/system)
@@ -141,7 +144,14 @@ check-system-san:
 # the developers' set of reproduction cases when it lies beside the checkout, else the copy of it
 CASE_FILES = $(or $(sort $(wildcard ../shared/cases/[0-9]*)),$(sort $(wildcard tests/cases/[0-9]*)))
 
-check-install: all
+check-# what --help knows, for shells
+COMPLETIONS := $(foreach s,bash zsh fish,$(B)/completion/mountwatch.$(s))
+$(COMPLETIONS): $(B)/completion/mountwatch.%: $(B)/mountwatch
+	@mkdir -p $(@D)
+	@echo "[ GEN ] $@"
+	$(Q)$(B)/mountwatch completion $* >$@.new && mv $@.new $@
+
+install: all $(COMPLETIONS)
 	@tests/run install script tests/install.sh
 check-man:
 	@tests/run man script tests/man.sh
@@ -211,7 +221,7 @@ MAN1 := docs/man/mountwatch.1
 MAN5 := docs/man/mountwatch.conf.5
 MAN7 := docs/man/mountwatch-api.7
 MAN8 := docs/man/mountwatchd.8
-DOCS := README.md docs/architecture.md docs/matrix.md docs/journal.md
+DOCS := README.md docs/architecture.md docs/matrix.md docs/journal.md docs/webhooks.md docs/alert.schema.json
 UNITS := mountwatch.service mountwatch.socket
 D = $(DESTDIR)
 
@@ -227,6 +237,10 @@ install: all
 	install -m 644 $(MAN8) $(D)$(MANDIR)/man8
 	install -m 644 $(DOCS) LICENSE $(D)$(DOCDIR)
 	install -m 644 common/io.mountwatch.varlink $(D)$(DATADIR)/mountwatch
+	install -d $(D)$(BASHCOMPDIR) $(D)$(ZSHCOMPDIR) $(D)$(FISHCOMPDIR)
+	install -m 644 $(B)/completion/mountwatch.bash $(D)$(BASHCOMPDIR)/mountwatch
+	install -m 644 $(B)/completion/mountwatch.zsh $(D)$(ZSHCOMPDIR)/_mountwatch
+	install -m 644 $(B)/completion/mountwatch.fish $(D)$(FISHCOMPDIR)/mountwatch.fish
 	for u in $(UNITS); do sed 's|@SBINDIR@|$(SBINDIR)|g; s|@SYSCONFDIR@|$(SYSCONFDIR)|g' systemd/$$u >$(D)$(SYSTEMUNITDIR)/$$u; \
 		chmod 644 $(D)$(SYSTEMUNITDIR)/$$u; done
 	install -m 644 systemd/mountwatch.sysusers $(D)$(SYSUSERSDIR)/mountwatch.conf
@@ -240,6 +254,7 @@ uninstall:
 	rm -f $(D)$(MANDIR)/man1/$(notdir $(MAN1)) $(D)$(MANDIR)/man5/$(notdir $(MAN5))
 	rm -f $(D)$(MANDIR)/man7/$(notdir $(MAN7)) $(D)$(MANDIR)/man8/$(notdir $(MAN8))
 	rm -rf $(D)$(DOCDIR) $(D)$(DATADIR)/mountwatch
+	rm -f $(D)$(BASHCOMPDIR)/mountwatch $(D)$(ZSHCOMPDIR)/_mountwatch $(D)$(FISHCOMPDIR)/mountwatch.fish
 	rm -f $(UNITS:%=$(D)$(SYSTEMUNITDIR)/%) $(D)$(SYSUSERSDIR)/mountwatch.conf $(D)$(CATALOGDIR)/mountwatch.catalog
 	cmp -s systemd/mountwatch.conf $(D)$(SYSCONFDIR)/mountwatch/mountwatch.conf && \
 		rm $(D)$(SYSCONFDIR)/mountwatch/mountwatch.conf || true

@@ -58,17 +58,33 @@ static void tell_journal(const Alert *a) {
         log_message(journal_priority(a), "%s", line ? line : "an alert, and no memory to tell it");
 }
 
-static void deliver(Manager *m, Alert *a) {
+static int tell_here(Manager *m, Alert *a) {
+        int r = make_id(a);
+
+        if (r < 0) {
+                log_error("no chance for the id of an alert");
+                return r;
+        }
         a->at = manager_now(m);
         a->user = user_name(a->uid);
-        if (make_id(a) < 0) {
-                log_error("no chance for the id of an alert");
-                return;
-        }
         m->counters.alerts[a->kind]++;
         tell_journal(a);
         follow_publish(m, a);
-        webhooks_publish(m, a);
+        return 0;
+}
+
+static void deliver(Manager *m, Alert *a) {
+        if (tell_here(m, a) >= 0)
+                webhooks_publish(m, a);
+}
+
+int alert_test(Manager *m, uid_t uid, Alert *ret) {
+        Alert a = {.kind = ALERT_TEST, .uid = uid, .exit_status = -1, .complete = true};
+        int r = tell_here(m, &a);
+
+        if (r >= 0)
+                *ret = a;
+        return r;
 }
 
 static void set_timer(Manager *m) {

@@ -23,5 +23,7 @@ void alert_waiting(Manager *m, const Attempt *a);
 void alert_loss(Manager *m, Live *live, const char *reason, const char *watch);
 /* The session has ended: its summary, or one line that it was clean. */
 void alert_ended(Manager *m, const Session *s);
+/* Somebody wants to see whether alerts arrive: in the journal and with those who follow they do, the webhooks are the caller's. */
+int alert_test(Manager *m, uid_t uid, Alert *ret);
 
 #endif

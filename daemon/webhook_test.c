@@ -2,16 +2,14 @@
 #include "daemon/webhook_test.h"
 #include "common/json_member.h"
 #include "common/path_text.h"
+#include "daemon/alert.h"
 #include "daemon/core/retry.h"
 #include "daemon/core/url.h"
 #include "daemon/method.h"
 #include "daemon/webhook_request.h"
 #include "daemon/webhooks.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <strings.h>
-#include <sys/random.h>
 #include <utlist.h>
 
 typedef struct Exchange {
@@ -165,20 +163,6 @@ static int begin_exchange(Exchange *e, const Webhook *w, const Alert *a, HttpCli
         return r < 0 ? r : webhook_request_post(&q, w, http, on_reply, e, &e->post);
 }
 
-static void test_alert(Manager *m, const Peer *peer, Alert *ret) {
-        uint64_t random = 0;
-
-        *ret = (Alert){
-                .kind = ALERT_TEST,
-                .at = manager_now(m),
-                .uid = peer->uid,
-                .exit_status = -1,
-                .complete = true,
-        };
-        (void) getrandom(&random, sizeof random, GRND_NONBLOCK);
-        (void) snprintf(ret->id, sizeof ret->id, "test_%016" PRIx64, random);
-}
-
 static size_t count_tests(Manager *m) {
         const WebhookTest *t;
         size_t n = 0;
@@ -192,9 +176,9 @@ static int test_new(Manager *m, ApiCall *call, const Peer *peer, const char *tar
                     WebhookTest **ret) {
         _cleanup_(test_freep) WebhookTest *t = calloc(1, sizeof *t);
         const Config *c = m->config;
+        _cleanup_(alert_done) Alert a = {};
         HttpClient *http;
-        Alert a;
-        int r = 0;
+        int r;
 
         if (!t)
                 return -ENOMEM;
@@ -206,7 +190,7 @@ static int test_new(Manager *m, ApiCall *call, const Peer *peer, const char *tar
         http = webhooks_http(m->webhooks);
         if (!http)
                 return -EIO;
-        test_alert(m, peer, &a);
+        r = alert_test(m, peer->uid, &a);
         for (size_t i = 0; r >= 0 && i < c->n_webhooks; i++)
                 if (!target || str_equal(target, c->webhooks[i].name)) {
                         Exchange *e = &t->exchanges[t->n++];

@@ -13,7 +13,9 @@ fail() {
 make -s install DESTDIR="$root" PREFIX=/usr >/dev/null
 for f in usr/bin/mountwatch usr/sbin/mountwatchd usr/share/man/man1/mountwatch.1 usr/share/man/man8/mountwatchd.8 \
     usr/share/man/man5/mountwatch.conf.5 usr/share/man/man7/mountwatch-api.7 etc/mountwatch/mountwatch.conf \
-    usr/share/mountwatch/io.mountwatch.varlink usr/share/doc/mountwatch/journal.md; do
+    usr/share/bash-completion/completions/mountwatch usr/share/zsh/site-functions/_mountwatch \
+    usr/share/fish/vendor_completions.d/mountwatch.fish usr/share/mountwatch/io.mountwatch.varlink usr/share/doc/mountwatch/journal.md usr/share/doc/mountwatch/webhooks.md \
+    usr/share/doc/mountwatch/alert.schema.json; do
     [ -f "$root/$f" ] || fail "not installed: $f"
 done
 catalog=$(find "$root" -name mountwatch.catalog)
@@ -27,6 +29,7 @@ unit=$(find "$root" -name mountwatch.service)
 ! grep -n '@[A-Z]*@' "$unit" || fail "a placeholder is left in the unit"
 grep -q 'ExecStart=/usr/sbin/mountwatchd' "$unit" || fail "the unit starts another program"
 "$root/usr/bin/mountwatch" --help >/dev/null || fail "the installed client does not run"
+bash -n "$root/usr/share/bash-completion/completions/mountwatch" || fail "bash does not take its completion"
 "$root/usr/bin/mountwatch" config check "$root/etc/mountwatch/mountwatch.conf" || fail "the installed configuration is refused"
 
 make -s uninstall DESTDIR="$root" PREFIX=/usr >/dev/null

@@ -76,6 +76,31 @@ for line in open(sys.argv[1]):
     assert len(r["body"]) < 20000
 PY
 
+note "the bodies are what docs/alert.schema.json says"
+cat >"$TOP/schema.py" <<'PY'
+import json, sys
+kinds = {"string": str, "integer": int, "boolean": bool, "array": list, "object": dict}
+def check(s, v, where):
+    if "enum" in s:
+        assert v in s["enum"], (where, v)
+    if "type" in s:
+        assert type(v) is kinds[s["type"]], (where, v)
+    if isinstance(v, dict):
+        for key in s["required"]:
+            assert key in v, (where, key)
+        for key in v:
+            assert key in s["properties"], (where, key)
+            check(s["properties"][key], v[key], where + "." + key)
+    if isinstance(v, list):
+        for e in v:
+            check(s["items"], e, where + "[]")
+schema = json.load(open(sys.argv[1]))
+for line in open(sys.argv[2]):
+    check(schema, json.loads(json.loads(line)["body"]), "body")
+PY
+matches_schema() { python3 "$TOP/schema.py" "$HERE/../../docs/alert.schema.json" "$TOP/hooks/$1.log" || fail "the schema"; }
+matches_schema signed
+
 note "500, a close, a stall and a drip are tried again, with the same id; what 500 refused lets the next one pass"
 ids() { for i in 0 1 2; do request "$1" $i 'r["headers"]["webhook-id"]'; done; }
 order() { awk '{ if (!($1 in n)) n[$1] = ++k; printf "%d", n[$1] }'; }
@@ -138,6 +163,8 @@ matches "> POST https://localhost:$PORT/\.\.\." "$OUT" "exchange"
 matches '< HTTP/1.1 200 OK' "$OUT" "exchange"
 matches 'delivered in' "$OUT" "exchange"
 is mountwatch.test "$(request signed -1 'b["type"]')" "test alert"
+matches_schema signed
+grep -q 'test alert' "$LOG" || fail "the test alert is not in the log"
 plan refuses 'body 404 no /refuses?top-secret here'
 status 1 mw alert test refuses
 matches '< no \.\.\. here' "$OUT" "the body"
@@ -173,6 +200,7 @@ wait_for got rightname 4
 wait_for grep -q "webhook 'nocert' is no longer configured; 4 alerts" "$LOG"
 
 note "27,000 changes are five messages at most"
+matches_schema flaky
 before=$(grep -c . "$TOP/hooks/flaky.log")
 run python3 -c 'import os,sys
 for i in range(27000): os.close(os.open("%s/%d" % (sys.argv[1], i), os.O_CREAT | os.O_WRONLY, 0o600))' "$WATCHED"
