@@ -482,6 +482,7 @@ Manager *manager_free(Manager *m) {
         m->connector_source = sd_event_source_disable_unref(m->connector_source);
         (void) connector_free(m->connector);
         (void) process_table_free(m->processes);
+        (void) image_unref(m->stranger);
         live_free_all(m);
         (void) gatekeeper_free(m->gatekeeper);
         (void) jobs_free(m->jobs);

@@ -59,7 +59,7 @@ struct Manager {
         sd_event_source *connector_source;
         char *connector_error; /* why there is none although one is wanted, or NULL */
 
-        Image stranger; /* see record.c */
+        Image *stranger; /* reference; see record.c */
 
         Watched *watches; /* list */
         sd_event_source *mounts_source;

@@ -1,24 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/record.h"
 #include "daemon/alert.h"
+#include "daemon/core/image.h"
 #include "daemon/live.h"
 #include "daemon/stream.h"
 #include "daemon/watched.h"
 
 /* One image serves a run of operations of the same stranger. */
-static Image *stranger(Manager *m, pid_t pid) {
-        if (m->stranger.n_ref == 0 || m->stranger.pid != pid)
-                m->stranger = (Image){.n_ref = 1, .pid = pid, .uid = (uid_t) -1};
-        return &m->stranger;
+static int stranger(Manager *m, pid_t pid, Image **ret) {
+        const ProcessDetails unknown = {.pid = pid, .uid = (uid_t) -1};
+        int r;
+
+        if (!m->stranger || m->stranger->pid != pid) {
+                m->stranger = image_unref(m->stranger);
+                r = image_new(NULL, &unknown, &m->stranger);
+                if (r < 0)
+                        return r;
+        }
+        *ret = m->stranger;
+        return 0;
 }
 
 void record_operation(Manager *m, Operation *op, Image *author, pid_t pid) {
         Live *live = op->session ? live_find(m, op->session) : NULL;
-        Image *image = author ? author : stranger(m, pid);
+        Image *image = author;
         Watched *watched;
         bool folded;
         int r;
 
+        r = image ? 0 : stranger(m, pid, &image);
+        if (r < 0) {
+                manager_store_failed(m, r);
+                return;
+        }
         r = store_put_image(m->store, image);
         op->process_id = image->store_id;
         if (r >= 0)
