@@ -144,14 +144,7 @@ check-system-san:
 # the developers' set of reproduction cases when it lies beside the checkout, else the copy of it
 CASE_FILES = $(or $(sort $(wildcard ../shared/cases/[0-9]*)),$(sort $(wildcard tests/cases/[0-9]*)))
 
-check-# what --help knows, for shells
-COMPLETIONS := $(foreach s,bash zsh fish,$(B)/completion/mountwatch.$(s))
-$(COMPLETIONS): $(B)/completion/mountwatch.%: $(B)/mountwatch
-	@mkdir -p $(@D)
-	@echo "[ GEN ] $@"
-	$(Q)$(B)/mountwatch completion $* >$@.new && mv $@.new $@
-
-install: all $(COMPLETIONS)
+check-install: all
 	@tests/run install script tests/install.sh
 check-man:
 	@tests/run man script tests/man.sh
@@ -225,7 +218,14 @@ DOCS := README.md docs/architecture.md docs/matrix.md docs/journal.md docs/webho
 UNITS := mountwatch.service mountwatch.socket
 D = $(DESTDIR)
 
-install: all
+# what --help knows, for shells
+COMPLETIONS := $(foreach s,bash zsh fish,$(B)/completion/mountwatch.$(s))
+$(COMPLETIONS): $(B)/completion/mountwatch.%: $(B)/mountwatch
+	@mkdir -p $(@D)
+	@echo "[ GEN ] $@"
+	$(Q)$(B)/mountwatch completion $* >$@.new && mv $@.new $@
+
+install: all $(COMPLETIONS)
 	install -d $(D)$(BINDIR) $(D)$(SBINDIR) $(D)$(MANDIR)/man1 $(D)$(MANDIR)/man5 $(D)$(MANDIR)/man7 $(D)$(MANDIR)/man8 \
 		$(D)$(DOCDIR) $(D)$(DATADIR)/mountwatch $(D)$(SYSTEMUNITDIR) $(D)$(SYSUSERSDIR) $(D)$(CATALOGDIR) \
 		$(D)$(SYSCONFDIR)/mountwatch
