@@ -39,7 +39,8 @@ SYSTEMUNITDIR ?= $(call systemd_dir,systemdsystemunitdir,/lib/systemd/system)
 SYSUSERSDIR ?= $(call systemd_dir,sysusersdir,/usr/lib/sysusers.d)
 CATALOGDIR ?= $(call systemd_dir,catalogdir,/usr/lib/systemd/catalog)
 
-all: $(B)/mountwatchd $(B)/mountwatch
+COMPLETIONS := $(foreach s,bash zsh fish,$(B)/completion/mountwatch.$(s))
+all: $(B)/mountwatchd $(B)/mountwatch $(COMPLETIONS)
 
 help:
 	@echo 'make [all]          build/mountwatch and build/mountwatchd'
@@ -98,6 +99,12 @@ $(B)/mountwatch: $(call objs,client/main.c) $(CLIENT_LIBS)
 	@echo "[ LD ] $@"
 	$(link) $(call objs,client/main.c) $(CLIENT_LIBS) $(LIBS) $(CLIENT_PKG_LIBS)
 
+# what --help knows, for shells
+$(COMPLETIONS): $(B)/completion/mountwatch.%: $(B)/mountwatch
+	@echo "[ GEN ] $@"
+	@mkdir -p $(@D)
+	$(Q)$(B)/mountwatch completion $* >$@.new && mv $@.new $@
+
 ## Test: every part goes through tests/run, which counts; tests/check.sh sums them up
 CHECK_SAN := address,undefined
 SAN_B := $(B)-$(subst $(comma),-,$(CHECK_SAN))
@@ -126,7 +133,7 @@ define unit
 $(B)/tests/unit/$(1)/test_%: $(B)/tests/unit/$(1)/test_%.o \
 	$(call objs,$(filter-out $(UNIT),$(wildcard tests/unit/$(1)/*.c))) $(foreach r,$(USES_$(1)),$(call lib,$(r)))
 	@echo "[ LD ] $$@"
-	$$(link) $$(filter %.o %.a,$$^) $(if $(filter core,$(1)),,$$(LIBS)) $(if $(filter sinks manager,$(1)),$$(CURL_LIBS)) -lcmocka
+	$$(link) $$(filter %.o %.a,$$^) $(if $(filter core,$(1)),,$$(LIBS)) -lcmocka
 endef
 $(foreach r,$(ROOMS),$(eval $(call unit,$(r))))
 .SECONDARY:
@@ -218,14 +225,7 @@ DOCS := README.md docs/architecture.md docs/matrix.md docs/journal.md docs/webho
 UNITS := mountwatch.service mountwatch.socket
 D = $(DESTDIR)
 
-# what --help knows, for shells
-COMPLETIONS := $(foreach s,bash zsh fish,$(B)/completion/mountwatch.$(s))
-$(COMPLETIONS): $(B)/completion/mountwatch.%: $(B)/mountwatch
-	@mkdir -p $(@D)
-	@echo "[ GEN ] $@"
-	$(Q)$(B)/mountwatch completion $* >$@.new && mv $@.new $@
-
-install: all $(COMPLETIONS)
+install: all
 	install -d $(D)$(BINDIR) $(D)$(SBINDIR) $(D)$(MANDIR)/man1 $(D)$(MANDIR)/man5 $(D)$(MANDIR)/man7 $(D)$(MANDIR)/man8 \
 		$(D)$(DOCDIR) $(D)$(DATADIR)/mountwatch $(D)$(SYSTEMUNITDIR) $(D)$(SYSUSERSDIR) $(D)$(CATALOGDIR) \
 		$(D)$(SYSCONFDIR)/mountwatch
