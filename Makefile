@@ -222,12 +222,12 @@ MAN5 := docs/man/mountwatch.conf.5
 MAN7 := docs/man/mountwatch-api.7
 MAN8 := docs/man/mountwatchd.8
 DOCS := README.md docs/architecture.md docs/matrix.md docs/journal.md docs/webhooks.md docs/alert.schema.json
-UNITS := mountwatch.service mountwatch.socket
+UNITS := mountwatch.service mountwatch.socket mountwatch-metrics.service mountwatch-metrics.timer
 D = $(DESTDIR)
 
 install: all
 	install -d $(D)$(BINDIR) $(D)$(SBINDIR) $(D)$(MANDIR)/man1 $(D)$(MANDIR)/man5 $(D)$(MANDIR)/man7 $(D)$(MANDIR)/man8 \
-		$(D)$(DOCDIR) $(D)$(DATADIR)/mountwatch $(D)$(SYSTEMUNITDIR) $(D)$(SYSUSERSDIR) $(D)$(CATALOGDIR) \
+		$(D)$(DOCDIR)/fleet $(D)$(DATADIR)/mountwatch $(D)$(SYSTEMUNITDIR) $(D)$(SYSUSERSDIR) $(D)$(CATALOGDIR) \
 		$(D)$(SYSCONFDIR)/mountwatch
 	install -m 755 $(B)/mountwatch $(D)$(BINDIR)/mountwatch
 	install -m 755 $(B)/mountwatchd $(D)$(SBINDIR)/mountwatchd
@@ -236,12 +236,13 @@ install: all
 	install -m 644 $(MAN7) $(D)$(MANDIR)/man7
 	install -m 644 $(MAN8) $(D)$(MANDIR)/man8
 	install -m 644 $(DOCS) LICENSE $(D)$(DOCDIR)
+	install -m 644 docs/fleet/* $(D)$(DOCDIR)/fleet
 	install -m 644 common/io.mountwatch.varlink $(D)$(DATADIR)/mountwatch
 	install -d $(D)$(BASHCOMPDIR) $(D)$(ZSHCOMPDIR) $(D)$(FISHCOMPDIR)
 	install -m 644 $(B)/completion/mountwatch.bash $(D)$(BASHCOMPDIR)/mountwatch
 	install -m 644 $(B)/completion/mountwatch.zsh $(D)$(ZSHCOMPDIR)/_mountwatch
 	install -m 644 $(B)/completion/mountwatch.fish $(D)$(FISHCOMPDIR)/mountwatch.fish
-	for u in $(UNITS); do sed 's|@SBINDIR@|$(SBINDIR)|g; s|@SYSCONFDIR@|$(SYSCONFDIR)|g' systemd/$$u >$(D)$(SYSTEMUNITDIR)/$$u; \
+	for u in $(UNITS); do sed 's|@BINDIR@|$(BINDIR)|g; s|@SBINDIR@|$(SBINDIR)|g; s|@SYSCONFDIR@|$(SYSCONFDIR)|g' systemd/$$u >$(D)$(SYSTEMUNITDIR)/$$u; \
 		chmod 644 $(D)$(SYSTEMUNITDIR)/$$u; done
 	install -m 644 systemd/mountwatch.sysusers $(D)$(SYSUSERSDIR)/mountwatch.conf
 	install -m 644 systemd/mountwatch.catalog $(D)$(CATALOGDIR)

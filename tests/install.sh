@@ -14,7 +14,7 @@ make -s install DESTDIR="$root" PREFIX=/usr >/dev/null
 for f in usr/bin/mountwatch usr/sbin/mountwatchd usr/share/man/man1/mountwatch.1 usr/share/man/man8/mountwatchd.8 \
     usr/share/man/man5/mountwatch.conf.5 usr/share/man/man7/mountwatch-api.7 etc/mountwatch/mountwatch.conf \
     usr/share/bash-completion/completions/mountwatch usr/share/zsh/site-functions/_mountwatch \
-    usr/share/fish/vendor_completions.d/mountwatch.fish usr/share/mountwatch/io.mountwatch.varlink usr/share/doc/mountwatch/journal.md usr/share/doc/mountwatch/webhooks.md \
+    usr/share/fish/vendor_completions.d/mountwatch.fish usr/share/mountwatch/io.mountwatch.varlink usr/share/doc/mountwatch/journal.md usr/share/doc/mountwatch/fleet/mountwatch.rules.yml usr/share/doc/mountwatch/webhooks.md \
     usr/share/doc/mountwatch/alert.schema.json; do
     [ -f "$root/$f" ] || fail "not installed: $f"
 done
@@ -26,7 +26,10 @@ if command -v journalctl >/dev/null; then
 fi
 unit=$(find "$root" -name mountwatch.service)
 [ -n "$unit" ] || fail "no unit"
-! grep -n '@[A-Z]*@' "$unit" || fail "a placeholder is left in the unit"
+metrics=$(find "$root" -name mountwatch-metrics.service)
+[ -n "$metrics" ] && [ -e "${metrics%service}timer" ] || fail "no unit for the metrics"
+! grep -n '@[A-Z]*@' "$unit" "$metrics" || fail "a placeholder is left in a unit"
+grep -q 'ExecStart=/usr/bin/mountwatch metrics' "$metrics" || fail "the metrics unit starts another program"
 grep -q 'ExecStart=/usr/sbin/mountwatchd' "$unit" || fail "the unit starts another program"
 "$root/usr/bin/mountwatch" --help >/dev/null || fail "the installed client does not run"
 bash -n "$root/usr/share/bash-completion/completions/mountwatch" || fail "bash does not take its completion"

@@ -3,31 +3,12 @@
 # Alerts in the journal, written by a journald of the test's own: fields, message ids, the catalog; and no loop when the journal itself
 # lies on a watched filesystem.
 . "$(dirname "$0")/lib.sh"
-JOURNALD=
-for f in /usr/lib/systemd/systemd-journald /lib/systemd/systemd-journald; do [ ! -x $f ] || JOURNALD=$f; done
-[ -n "$JOURNALD" ] || skip "needs systemd-journald (package systemd)"
-need journalctl
-[ -s /etc/machine-id ] || skip "journald needs /etc/machine-id"
+. "$(dirname "$0")/journald.sh"
 scratch
 
 note "a journald of our own"
-mkdir -p /run/systemd /run/log
-mount_image tmpfs /run/systemd 10M
-mount_image tmpfs /run/log 100M
-mkdir /run/systemd/journal /run/log/journal
-if [ -e /etc/systemd/journald.conf ]; then
-    printf '[Journal]\nStorage=volatile\nReadKMsg=no\nAudit=no\nRateLimitIntervalSec=0\n' >"$TOP/journald.conf"
-    mount_for --bind "$TOP/journald.conf" /etc/systemd/journald.conf
-fi
-"$JOURNALD" >"$TOP/journald.log" 2>&1 &
-JD=$!
-wait_for test -S /run/systemd/journal/socket
-J=/run/log/journal
-entries() { journalctl -D $J --no-pager -q "$@"; }
+journald_start
 
-: >"$LOG"
-# what systemd tells a service whose stderr is the journal; here it is a file, so that we see what goes there all the same
-MW_DAEMON_PREFIX="env JOURNAL_STREAM=$(stat -c %d:%i "$LOG")"
 daemon_start - <<CONF
 [Daemon]
 AlertInterval=1
@@ -122,6 +103,4 @@ MW_DAEMON_PREFIX=
 daemon_again
 mountwatch run --fail-on never -- mkdir "$WATCHED/plain" >/dev/null 2>&1
 wait_for grep -q "notice: session .* changes watch 'case': create of '$WATCHED/plain' by .*/mkdir (pid" "$LOG"
-kill "$JD"
-wait "$JD" 2>/dev/null
-true
+journald_stop
