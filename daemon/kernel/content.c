@@ -75,23 +75,25 @@ static bool take_bound(const Ground *g, Node *object, const Record *rec) {
 
 ContentChange content_modified(Ground *g, Node *object, const Record *rec) {
         ContentChange change = CONTENT_CHANGED;
-        bool known, closed = rec->fan.mask & FAN_BIT_CLOSE_WRITE;
+        bool known, bounded, closed = rec->fan.mask & FAN_BIT_CLOSE_WRITE;
         GroundStat s;
 
         if (!object)
                 return CONTENT_CHANGED;
         known = object->content == CONTENT_KNOWN && !(rec->fan.mask & FAN_BIT_CREATE);
+        bounded = object->content == CONTENT_BOUNDED && !(rec->fan.mask & FAN_BIT_CREATE);
         if (!known && closed && take_bound(g, object, rec))
                 return CONTENT_CHANGED;
         /* A file that is being written is looked at again when it is closed. */
-        if ((!known && !closed) || ground_stat_object(g, &rec->fan.child, object, &s) < 0) {
+        if ((!known && !bounded && !closed) ||
+            ground_stat_object(g, &rec->fan.child, object, &s) < 0) {
                 object->content = CONTENT_STALE;
                 return CONTENT_CHANGED;
         }
         if (known && is_untouched(g, object, &s, rec))
                 change = CONTENT_SAME;
-        else if (known && object->size == s.size && !(rec->fan.mask & FAN_BIT_ATTRIB) &&
-                 is_set_time(s.mtime, rec))
+        else if ((bounded || (known && object->size == s.size)) &&
+                 !(rec->fan.mask & FAN_BIT_ATTRIB) && is_set_time(s.mtime, rec))
                 change = CONTENT_TIMES;
         content_settle(object, &s);
         if (change == CONTENT_CHANGED && !closed)

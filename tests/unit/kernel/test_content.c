@@ -123,6 +123,23 @@ static void set_times_are_looked_at(void **state) {
         scene_end(&s);
 }
 
+/* utimensat() of the modification time alone gives MODIFY, as a write does. */
+static void times_set_after_the_burst_are_no_content(void **state) {
+        Scene s;
+
+        if (!scene_begin(&s))
+                skip();
+        written_in_a_burst(&s);
+        set_mtime(-3600);
+        assert_int_equal(content_modified(&s.ground, &s.node, record(&s, FAN_MODIFY)),
+                         CONTENT_TIMES);
+        written_in_a_burst(&s);
+        run("printf more >>w/f");
+        assert_int_equal(content_modified(&s.ground, &s.node, record(&s, FAN_MODIFY)),
+                         CONTENT_CHANGED);
+        scene_end(&s);
+}
+
 static void a_servers_clock_is_not_ours(void **state) {
         Scene s;
 
@@ -151,6 +168,7 @@ int main(void) {
                 cmocka_unit_test(what_the_burst_wrote_is_explained),
                 cmocka_unit_test(what_came_after_the_burst_is_told),
                 cmocka_unit_test(set_times_are_looked_at),
+                cmocka_unit_test(times_set_after_the_burst_are_no_content),
                 cmocka_unit_test(a_servers_clock_is_not_ours),
                 cmocka_unit_test(one_alone_is_looked_at),
         };
