@@ -130,8 +130,11 @@ Node *translate_directory(Translator *t, const FanName *name, uint64_t id) {
         if (n)
                 return n->kind == KIND_DIR ? n : NULL;
         /* With marks on directories there are no events from those that were never in the tree. */
-        if (!tree_lacks_directories(t->tree) || t->file || t->by_directories)
+        if (t->file || t->by_directories)
                 return NULL;
+        n = translate_trace(t, &name->dir, id);
+        if (n || !tree_lacks_directories(t->tree))
+                return n;
         return translate_locate(t, &name->dir, id);
 }
 
@@ -422,9 +425,15 @@ static int translate_record(Translator *t, Batch *b, size_t i) {
 }
 
 int translator_record(Translator *t, Batch *b, size_t i) {
-        int r = translate_record(t, b, i);
+        int r;
 
+        t->batch = b;
+        t->at = i;
+        r = translate_record(t, b, i);
         if (r >= 0)
                 translate_put_off(t, b, i);
+        if (r >= 0 && t->arrived_now)
+                r = translate_arrival(t, b, i);
+        t->batch = NULL;
         return r;
 }

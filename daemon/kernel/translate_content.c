@@ -232,7 +232,8 @@ int translate_content(Translator *t, const Record *rec, Node *directory) {
                         return r;
                 n = names[0] != NULL;
         }
-        if (n == 0 && directory && tree_is_partial(t->tree) && !is_nameless(rec->fan.at.name))
+        if (n == 0 && directory && !is_nameless(rec->fan.at.name) &&
+            (tree_is_partial(t->tree) || translate_is_vague(t, rec, directory)))
                 return tell_unknown(t, rec, directory);
         if (n == 0)
                 return 0;

@@ -14,6 +14,8 @@
 #define AUTHORS 1024
 /* Records of link counts that are remembered: the one that belongs to a name is right before it, but for other processors. */
 #define COUNTED 16
+/* Directories that were moved in, the last ones. */
+#define ARRIVED 64
 
 /* A file was closed and differs from what events explain: told when no event that waits explains it. */
 typedef struct Unexplained {
@@ -42,6 +44,13 @@ struct Translator {
         uint64_t tag;              /* the last that was given out */
         uint64_t counted[COUNTED]; /* objects whose link count changed, the last ones */
         size_t n_counted;
+        const Batch *batch; /* what is worked on, */
+        size_t at;          /* and the record of it */
+        uint64_t arrived[ARRIVED];
+        size_t n_arrived;
+        uint64_t untraced[ARRIVED]; /* directories that are in none of them, by their low bits */
+        nsec_t arrived_at;          /* CLOCK_MONOTONIC, when the last of them had been read */
+        bool arrived_now;           /* in this record */
         Unexplained *unexplained;
         size_t n_unexplained, allocated;
 };
@@ -68,6 +77,15 @@ int translate_add(Translator *t, Node *directory, const char *name, ObjectKind k
 
 /* Has a directory read, with all below it. `author` is NULL when what is in it is nobody's doing. */
 int translate_read_directory(Translator *t, const Node *n, const Record *author);
+
+/* A directory was moved in, and has been read. */
+void translate_arrived(Translator *t, const Node *n);
+/* After the record that moved it in: what waits in the queue is known of it as well. */
+int translate_arrival(Translator *t, Batch *b, size_t i);
+/* The record may be from before an arrival was read in which that directory is: names in it may have been missed. */
+bool translate_is_vague(const Translator *t, const Record *rec, const Node *n);
+/* A directory that is not in the tree: one of an arrival that was not to be read any more? */
+Node *translate_trace(Translator *t, const FanHandle *h, uint64_t id);
 
 int translate_rename(Translator *t, Batch *b, size_t i);
 

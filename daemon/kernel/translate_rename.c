@@ -166,6 +166,7 @@ static ObjectKind moved_kind(Translator *t, const Record *rec, const Side *new, 
 
 /* Puts the object under its new name. What comes from outside, or was not known, is read. */
 static int place_node(Translator *t, const Record *rec, const Side *new, Node *n, ObjectKind kind) {
+        uint64_t id;
         int r;
 
         if (!n && kind == KIND_DIR) {
@@ -180,10 +181,15 @@ static int place_node(Translator *t, const Record *rec, const Side *new, Node *n
                 r = translate_add(t, new->directory, new->name, kind, rec->child_id, &n);
         if (r < 0)
                 return r == -ELOOP ? 0 : r;
+        if (!n || n->kind != KIND_DIR || n->listed)
+                return 0;
         /* At once: the records that follow are about directories that nobody has heard of. */
-        if (n && n->kind == KIND_DIR && !n->listed)
-                return translate_read_directory(t, n, NULL);
-        return 0;
+        id = n->id;
+        r = translate_read_directory(t, n, NULL);
+        n = tree_find_object(t->tree, id);
+        if (r >= 0 && n)
+                translate_arrived(t, n);
+        return r;
 }
 
 static int rename_inside(Translator *t, const Record *rec, const Side *old, const Side *new,

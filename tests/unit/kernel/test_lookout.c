@@ -59,6 +59,36 @@ static void do_directories(void) {
         MUST(mkdir("w/d", 0755));
 }
 
+static void do_move_in_and_remove(void) {
+        MUST(rename("o/tree", "w/tree"));
+        put("w/tree/x/y/g", O_APPEND, "more");
+        MUST(unlink("w/tree/x/y/f"));
+        MUST(rename("w/tree/x/y/g", "w/g"));
+        MUST(rmdir("w/tree/x/y"));
+        MUST(rmdir("w/tree/x"));
+        MUST(rmdir("w/tree"));
+}
+static void do_move_in_and_rename(void) {
+        MUST(rename("o/tree", "w/tree"));
+        MUST(unlink("w/tree/x/y/f"));
+        MUST(rename("w/tree/x/y", "w/tree/y"));
+        put("w/tree/y/g", O_APPEND, "more");
+        MUST(rename("w/tree", "w/tree2"));
+}
+static void do_move_in_and_out(void) {
+        MUST(rename("o/tree", "w/tree"));
+        put("w/tree/x/y/f", O_APPEND, "more");
+        put("w/tree/x/y/new", O_CREAT, "new");
+        MUST(rename("w/tree", "o/tree2"));
+        put("o/tree2/x/y/g", O_APPEND, "outside");
+}
+static void do_remove_outside_and_move_in(void) {
+        MUST(unlink("o/tree/x/y/f"));
+        put("o/tree/x/y/g", O_APPEND, "outside");
+        MUST(rename("o/tree", "w/tree"));
+        put("w/tree/x/y/new", O_CREAT, "");
+}
+
 static const struct {
         const char *name;
         void (*what)(void);
@@ -72,6 +102,18 @@ static const struct {
         {"made, filled, emptied, removed, made again", do_directories,
          "create dir w/d\ncreate dir w/d/e\ncreate file w/d/e/f\nmodify file w/d/e/f\n"
          "delete file w/d/e/f\ndelete dir w/d/e\ndelete dir w/d\ncreate dir w/d\n"},
+        {"moved in and removed", do_move_in_and_remove,
+         "create dir w/tree from o/tree\nmodify file w/tree/x/y/g\ndelete file w/tree/x/y/f\n"
+         "rename file w/g from w/tree/x/y/g\ndelete dir w/tree/x/y\ndelete dir w/tree/x\n"
+         "delete dir w/tree\n"},
+        {"moved in and renamed", do_move_in_and_rename,
+         "create dir w/tree from o/tree\ndelete file w/tree/x/y/f\nrename dir w/tree/y from w/tree/x/y\n"
+         "modify file w/tree/y/g\nrename dir w/tree2 from w/tree\n"},
+        {"moved in and out", do_move_in_and_out,
+         "create dir w/tree from o/tree\nmodify file w/tree/x/y/f\ncreate file w/tree/x/y/new\n"
+         "modify file w/tree/x/y/new\ndelete dir w/tree to o/tree2\n"},
+        {"changed outside and moved in", do_remove_outside_and_move_in,
+         "create dir w/tree from o/tree\ncreate file w/tree/x/y/new\n"},
 };
 
 static bool never(void *userdata) {
