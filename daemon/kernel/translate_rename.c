@@ -13,6 +13,8 @@
 /* The second half of an exchange is queued a moment after the first. */
 #define EXCHANGE_WAIT_MSEC 100
 #define EXCHANGE_OUTSIDE_WAIT_MSEC 5
+/* So many records back a rename is looked for that was taken back. */
+#define REPEAT_LOOKBACK 32
 
 /* One side of a rename; directory is NULL outside of the watch. */
 typedef struct Side {
@@ -47,12 +49,17 @@ static char *outside_path(Translator *t, const Side *s) {
         return path;
 }
 
-static bool is_second_half(const Record *first, const Record *rec) {
-        return rec->fan.mask & FAN_BIT_RENAME && !rec->done && rec->fan.pid == first->fan.pid &&
-                rec->at_id == first->to_id && rec->to_id == first->at_id &&
-                rec->child_id != first->child_id &&
+/* The same process gave a name back. */
+static bool is_reverse(const Record *first, const Record *rec) {
+        return first->fan.mask & rec->fan.mask & FAN_BIT_RENAME && rec->fan.pid == first->fan.pid &&
+                rec->at_id == first->to_id && rec->to_id == first->at_id && first->fan.at.name &&
+                first->fan.to.name && rec->fan.at.name && rec->fan.to.name &&
                 str_equal(rec->fan.at.name, first->fan.to.name) &&
                 str_equal(rec->fan.to.name, first->fan.at.name);
+}
+
+static bool is_second_half(const Record *first, const Record *rec) {
+        return !rec->done && rec->child_id != first->child_id && is_reverse(first, rec);
 }
 
 /* Something that only the object under the new name can have done settles it: it was moved, or it lost a name. */
@@ -300,7 +307,7 @@ static int move_one(Translator *t, const Record *rec, const Move *m, bool replac
         return 0;
 }
 
-static int exchange_one(Translator *t, const Record *rec) {
+static int move_record(Translator *t, const Record *rec) {
         _cleanup_(move_done) Move m = {};
         int r = move_of(t, rec, &m);
 
@@ -317,8 +324,8 @@ static int exchange(Translator *t, Batch *b, size_t first, size_t second, const 
         b->records[second].at = b->records[first].at;
         /* The tree must not remove what is in the way: it leaves first when the other comes from outside. */
         if (!m->node) {
-                r = exchange_one(t, &b->records[second]);
-                return r < 0 ? r : exchange_one(t, &b->records[first]);
+                r = move_record(t, &b->records[second]);
+                return r < 0 ? r : move_record(t, &b->records[first]);
         }
         /* Else they change places first; both records find that done. */
         r = tree_exchange(t->tree, m->node, m->target);
@@ -328,8 +335,34 @@ static int exchange(Translator *t, Batch *b, size_t first, size_t second, const 
         return r < 0 ? r : move_one(t, &b->records[second], &back, /* replaced= */ false);
 }
 
+/*
+ * There, back, and there again are two records: the third is added to the first. Only the ground tells. Returns the record that
+ * happened again, NULL for none.
+ */
+static const Record *find_repeated(Translator *t, const Batch *b, size_t i, const Move *m) {
+        const Record *rec = &b->records[i];
+        size_t k, from = i > REPEAT_LOOKBACK ? i - REPEAT_LOOKBACK : 0;
+        GroundStat s;
+
+        if (!m->old.directory || !m->new.directory)
+                return NULL;
+        for (k = i; k-- > from;) {
+                const Record *first = &b->records[k];
+
+                if (!is_reverse(first, rec) || first->done || first->child_id != rec->child_id)
+                        continue;
+                return translate_look_at_name(t, rec, m->new.directory, m->new.name, &s) < 0 &&
+                                translate_look_at_name(t, rec, m->old.directory, m->old.name, &s) ==
+                                        0
+                        ? first
+                        : NULL;
+        }
+        return NULL;
+}
+
 int translate_rename(Translator *t, Batch *b, size_t i) {
         _cleanup_(move_done) Move m = {};
+        const Record *again;
         bool replaced;
         size_t second;
         int r;
@@ -355,5 +388,7 @@ int translate_rename(Translator *t, Batch *b, size_t i) {
                 m.old.handle = &b->records[i].fan.at.dir;
                 m.new.handle = &b->records[i].fan.to.dir;
         }
-        return move_one(t, &b->records[i], &m, replaced);
+        r = move_one(t, &b->records[i], &m, replaced);
+        again = r < 0 ? NULL : find_repeated(t, b, i, &m);
+        return again ? move_record(t, again) : r;
 }

@@ -89,6 +89,26 @@ static void do_remove_outside_and_move_in(void) {
         put("w/tree/x/y/new", O_CREAT, "");
 }
 
+static void do_there_and_back(void) {
+        MUST(rename("w/a", "w/b"));
+        MUST(rename("w/b", "w/a"));
+}
+static void do_there_again(void) {
+        do_there_and_back();
+        MUST(rename("w/a", "w/b"));
+        put("w/b", O_APPEND, "more");
+}
+static void do_directory_there_again(void) {
+        int i;
+
+        MUST(rename("o/tree", "w/t"));
+        for (i = 0; i < 2; i++) {
+                MUST(rename("w/t", "w/u"));
+                MUST(i < 1 ? rename("w/u", "w/t") : 0);
+        }
+        put("w/u/new", O_CREAT, "");
+}
+
 static const struct {
         const char *name;
         void (*what)(void);
@@ -112,6 +132,14 @@ static const struct {
         {"moved in and out", do_move_in_and_out,
          "create dir w/tree from o/tree\nmodify file w/tree/x/y/f\ncreate file w/tree/x/y/new\n"
          "modify file w/tree/x/y/new\ndelete dir w/tree to o/tree2\n"},
+        {"there and back", do_there_and_back,
+         "rename file w/b from w/a\nrename file w/a from w/b\n"},
+        {"there again", do_there_again,
+         "rename file w/b from w/a\nrename file w/a from w/b\nrename file w/b from w/a\n"
+         "modify file w/b\n"},
+        {"a directory there again", do_directory_there_again,
+         "create dir w/t from o/tree\nrename dir w/u from w/t\nrename dir w/t from w/u\n"
+         "rename dir w/u from w/t\ncreate file w/u/new\n"},
         {"changed outside and moved in", do_remove_outside_and_move_in,
          "create dir w/tree from o/tree\ncreate file w/tree/x/y/new\n"},
 };
