@@ -393,6 +393,9 @@ void webhooks_apply(Webhooks *w, const Config *config) {
         Target *t, *next;
         int r;
 
+        /* now, not when the first alert is on its way: loading libcurl takes tens of milliseconds, and it may not be there */
+        if (config->n_webhooks > 0)
+                (void) webhooks_http(w);
         DL_FOREACH_SAFE (w->targets, t, next)
                 if (!find_spec(config, t->spec->name))
                         remove_target(t);
