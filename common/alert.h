@@ -50,12 +50,14 @@ typedef struct Alert {
         char *user;    /* name of uid, or NULL */
         char *watch;   /* NULL: of all watches (summary, some losses) */
 
-        uint64_t total; /* violations of the session on the watch up to now; summary: on all watches */
+        uint64_t
+                total; /* violations of the session on the watch up to now; summary: on all watches */
         uint64_t fresh; /* of them since the alert before */
-        uint64_t count[_OP_MAX]; /* total by kind of operation; a refused attempt counts as what it tried */
-        uint64_t refused;        /* of the total: did not happen */
-        uint64_t preserved;      /* of the total: what was there before is kept for undo */
-        char **paths;            /* some of the fresh ones, gravest first, at most ALERT_PATHS_MAX; NULL-terminated or NULL */
+        uint64_t count
+                [_OP_MAX]; /* total by kind of operation; a refused attempt counts as what it tried */
+        uint64_t refused;   /* of the total: did not happen */
+        uint64_t preserved; /* of the total: what was there before is kept for undo */
+        char **paths; /* some of the fresh ones, gravest first, at most ALERT_PATHS_MAX; NULL-terminated or NULL */
 
         AlertProcess *chain; /* of the gravest fresh one */
         size_t n_chain;

@@ -32,7 +32,7 @@ int journal_priority(const Alert *a);
 int journal_entry_make(const Alert *a, JournalEntry *ret);
 void journal_entry_done(JournalEntry *e);
 
-/* Sends the entry. Does not wait for journald. */
+/* Sends the entry. Waits like every message of the log where journald is stopped and its queue (512 messages) is full. */
 int journal_send(const Alert *a);
 
 #endif
