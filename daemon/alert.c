@@ -157,6 +157,8 @@ void alert_waiting(Manager *m, const Attempt *a) {
 }
 
 void alert_loss(Manager *m, Live *live, const char *reason, const char *watch) {
+        if (!m->alerts) /* on the way down */
+                return;
         settle(m, alerts_loss(m->alerts, live->session, reason, watch, now_mono(m)));
 }
 

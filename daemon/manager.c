@@ -85,9 +85,13 @@ void manager_store_failed(Manager *m, int error) {
                 /* in memory only: the store is what failed */
                 (void) session_add_loss(l->session, "store", NULL, now, now, 1);
         }
-        if (!told)
-                log_error("cannot write to the store in '%s': %s; live sessions are incomplete",
-                          m->state_dir, strerror(-error));
+        if (told)
+                return;
+        log_error("cannot write to the store in '%s': %s; live sessions are incomplete",
+                  m->state_dir, strerror(-error));
+        /* what sends it may fail to write in turn, and comes here again: by then it is told */
+        HASH_ITER (hh, m->live, l, next)
+                alert_loss(m, l, "store", NULL);
 }
 
 static int on_expire(sd_event_source *source, uint64_t usec, void *userdata) {

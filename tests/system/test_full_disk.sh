@@ -27,6 +27,10 @@ fi
 mw status | grep -qiE 'space|store|full' || fail "status says nothing"
 grep -qiE 'space|full' "$LOG" || fail "the log says nothing"
 
+if [ $rc != 125 ]; then
+    grep -q 'changes may have been missed (store)' "$LOG" || fail "no alert that the store is full"
+fi
+
 note "room again"
 rm "$STATE/filler"
 mountwatch run --fail-on never -- touch "$WATCHED/after" 2>"$TOP/err" || fail "$(cat "$TOP/err")"
