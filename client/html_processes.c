@@ -105,8 +105,16 @@ static void put_amount(const ProcessTree *t, const Author *a) {
 
         snprintf(class, sizeof(class), "n %s", weight_to_string(a->worst));
         html_begin_class(t->html, "span", class);
-        html_format(t->html, "%zu %s", a->n_rows, a->n_rows == 1 ? "change" : "changes");
+        if (a->n_attempts == a->n_rows)
+                html_format(t->html, "%zu refused", a->n_rows);
+        else
+                html_format(t->html, "%zu %s", a->n_rows, a->n_rows == 1 ? "change" : "changes");
         html_end(t->html);
+        if (a->n_attempts > 0 && a->n_attempts < a->n_rows) {
+                html_begin_class(t->html, "span", "remark");
+                html_format(t->html, "%zu of them refused", a->n_attempts);
+                html_end(t->html);
+        }
         if (!t->has_violations || a->n_violations == a->n_rows)
                 return;
         html_begin_class(t->html, "span", "remark");
@@ -147,6 +155,9 @@ static int put_process(const ProcessTree *t, const Node *node) {
                 html_end(t->html);
         }
         if (node->author) {
+                if (node->author->n_processes > 1)
+                        html_format(t->html, " and %zu more like it",
+                                    node->author->n_processes - 1);
                 html_text(t->html, " ");
                 put_amount(t, node->author);
                 put_tests(t, node->author);
@@ -197,6 +208,7 @@ int html_processes_write(Html *h, const ReportModel *m) {
         r = authors_new(m->own, /* violations_only= */ false, &authors);
         if (r < 0)
                 return r;
+        authors_fold(&authors, report_process_source(m->own));
         n = MIN(authors.n, (size_t) PROCESSES_AUTHORS_MAX);
         t.nodes = nodes = calloc(n + 1, (PROCESS_CHAIN_MAX + 1) * sizeof(*nodes));
         if (!nodes)

@@ -117,7 +117,7 @@ static const char *below(const char *path, const char *root) {
 /* The name in its folder, or with the directory behind the first `skip` bytes where it has no folder of its own. */
 static void put_path(const Tree *t, const Operation *op, size_t skip) {
         html_begin_class(t->html, "bdi", "name");
-        html_text(t->html, op->path[skip] == '/' ? op->path + skip + 1 : op->path + skip);
+        html_text(t->html, op->path + (skip > 0 && op->path[skip] == '/' ? skip + 1 : skip));
         if (op->kind == KIND_DIR)
                 html_text(t->html, "/");
         html_end(t->html);

@@ -67,8 +67,10 @@ static int know_path(char *line, Findings *f) {
 int known_watches_parse(const char *text, Findings *f) {
         _cleanup_free_ char *copy = strdup(text);
         char *next = copy, *line;
-        int r = copy ? 0 : -ENOMEM;
+        int r = 0;
 
+        if (!copy)
+                return -ENOMEM;
         while (r >= 0 && (line = strsep(&next, "\n"))) {
                 line = trim(line);
                 r = *line == '[' ? know_section(line, f) : know_path(line, f);

@@ -23,6 +23,7 @@ static int by_weight(const void *a, const void *b) {
 static void add_row(Author *a, const Operation *op) {
         a->n_rows++;
         a->n_violations += op->violation;
+        a->n_attempts += !operation_has_happened(op);
         a->worst = MIN(a->worst, operation_weight(op));
         a->first = MIN(a->first, op->first);
         if (!op->test || str_equal(op->test, a->last_test))
@@ -98,6 +99,7 @@ static void add_author(Author *to, const Author *from) {
         to->n_processes += from->n_processes;
         to->n_rows += from->n_rows;
         to->n_violations += from->n_violations;
+        to->n_attempts += from->n_attempts;
         to->worst = MIN(to->worst, from->worst);
         to->first = MIN(to->first, from->first);
         for (size_t i = 0; i < MIN(from->n_tests, (size_t) AUTHOR_TESTS_MAX); i++) {

@@ -11,7 +11,7 @@
 typedef struct Author {
         int64_t process_id; /* of the gravest of them */
         size_t n_processes;
-        size_t n_rows, n_violations;
+        size_t n_rows, n_violations, n_attempts;
         Weight worst;
         usec_t first;
         const char *tests[AUTHOR_TESTS_MAX]; /* borrowed; the first few different ones */
