@@ -63,9 +63,9 @@ elif what == "violation":
     assert b"sh created early on case\x1b[0m\r\n" in during and b"(pid " in during, seen
     assert during.count(b"mountwatch:") == 3 and b"late on case" not in during, seen # the third begins the report
 elif what == "denied":
-    code, seen = talk(["mountwatch", "run", "--policy", "deny", "--", "sh", "-c", "rm '%s/early'; read x" % sys.argv[2]],
-                      [(b"early, by rm", b"word\n")])
-    assert b"rm tried to remove early on case; refused" in seen and os.path.exists(sys.argv[2] + "/early"), seen
+    code, seen = talk(["mountwatch", "run", "--policy", "deny", "--", "sh", "-c", "true >'%s/refused'; read x" % sys.argv[2]],
+                      [(b"refused, by sh -c", b"word\n")])
+    assert b"sh tried to create refused on case; refused" in seen and not os.path.exists(sys.argv[2] + "/refused"), seen
 elif what == "raw":
     # a program that has the terminal for itself is not written over
     code, seen = talk(["mountwatch", "run", "--fail-on", "never", "--", "sh", "-c",
