@@ -82,7 +82,9 @@ static int read_one(const char *path, Findings *f) {
         _cleanup_free_ char *text = NULL;
         int r = config_read_text(path, &text);
 
-        return r < 0 ? (r == -ENOENT ? 0 : r) : known_watches_parse(text, f);
+        if (r < 0 || !text)
+                return r == -ENOENT ? 0 : r;
+        return known_watches_parse(text, f);
 }
 
 static int read_folder(const char *folder, Findings *f) {
