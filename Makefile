@@ -18,7 +18,10 @@ PKG_LIBS = $(call once,PKG_LIBS,$(shell pkg-config --libs $(PKGS)))
 ALL_CPPFLAGS := -D_GNU_SOURCE -I. -I$(B)/gen $(CPPFLAGS)
 ALL_CFLAGS = -std=gnu11 $(WARN) $(if $(WERROR),-Werror) -fno-omit-frame-pointer \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all) -pthread $(PKG_CFLAGS) $(CFLAGS) $(EXTRA_CFLAGS)
-LIBS = $(PKG_LIBS) -pthread
+# the guard in the kernel (daemon/kernel/bpf): yes needs clang and libbpf, no leaves it out, auto looks
+BPF ?= no
+BPF_ON := $(if $(filter auto,$(BPF)),$(shell clang --version >/dev/null 2>&1 && pkg-config --exists libbpf && echo yes),$(filter yes,$(BPF)))
+LIBS = $(PKG_LIBS) $(if $(BPF_ON),-Wl$(comma)--push-state$(comma)--as-needed -lbpf -Wl$(comma)--pop-state) -pthread
 # the client alone
 CLIENT_PKG_LIBS = $(call once,CLIENT_PKG_LIBS,$(shell pkg-config --libs ncursesw))
 Q := $(if $(V),,@)
@@ -51,6 +54,7 @@ help:
 	@echo 'make fuzz           each fuzz target for FUZZ_SECONDS=60'
 	@echo 'make deps           installs the packages that are missing (Debian), says which are (elsewhere)'
 	@echo 'make install uninstall     DESTDIR= PREFIX=$(PREFIX) SYSCONFDIR=$(SYSCONFDIR)'
+	@echo 'BPF=yes            with the guard in the kernel (clang, libbpf), auto: where these are'
 	@echo 'SAN=address,undefined WERROR=1 V=1 B=FOLDER change how it is built'
 
 deps:
@@ -60,7 +64,8 @@ deps:
 ROOMS := common core kernel store api sinks manager client
 SRC_common := $(wildcard common/*.c)
 SRC_core := $(wildcard daemon/core/*.c)
-SRC_kernel := $(wildcard daemon/kernel/*.c)
+SRC_kernel := $(filter-out $(if $(BPF_ON),daemon/kernel/bpf_none.c,daemon/kernel/bpf_engine.c \
+	daemon/kernel/bpf_watch.c daemon/kernel/bpf_read.c),$(wildcard daemon/kernel/*.c))
 SRC_store := $(wildcard daemon/store/*.c)
 SRC_api := $(wildcard daemon/api/*.c)
 SRC_sinks := $(wildcard daemon/sinks/*.c)
@@ -78,11 +83,23 @@ $(call lib,$(1)): $(call objs,$(SRC_$(1)))
 endef
 $(foreach r,$(ROOMS),$(eval $(call room,$(r))))
 
+# its program, as bytes between two symbols: nothing to be found, or to be out of step, at run time
+ifneq ($(BPF_ON),)
+$(call lib,kernel): $(B)/daemon/kernel/bpf/guard.o
+endif
+$(B)/daemon/kernel/bpf/guard.bpf.o: daemon/kernel/bpf/guard.bpf.c daemon/kernel/bpf/guard_record.h $(B)/flags
+	@mkdir -p $(@D)
+	@echo "[ BPF] $<"
+	$(Q)clang -O2 -g -target bpf -Wall $(if $(WERROR),-Werror) -I. -I/usr/include/$(shell $(CC) -print-multiarch) -c -o $@ $<
+$(B)/daemon/kernel/bpf/guard.o: $(B)/daemon/kernel/bpf/guard.bpf.o
+	$(Q)printf '.section .rodata\n.balign 8\n.globl bpf_guard_object\nbpf_guard_object:\n.incbin "%s"\n.globl bpf_guard_object_end\nbpf_guard_object_end:\n.section .note.GNU-stack,"",@progbits\n' \
+		$< | $(CC) -x assembler -c -o $@ -
+
 # objects are made anew when the flags change
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS)' | cmp -s - $@ || \
-		printf '%s\n' '$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS)' >$@
+	@printf '%s\n' '$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(BPF_ON)' | cmp -s - $@ || \
+		printf '%s\n' '$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(BPF_ON)' >$@
 
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)

@@ -7,7 +7,7 @@
 set -eu
 
 build='gcc libc6-dev linux-libc-dev make pkg-config libsystemd-dev libseccomp-dev libjson-c-dev libsqlite3-dev libinih-dev
-    uthash-dev libssl-dev libncurses-dev libcurl4-openssl-dev'
+    libbpf-dev uthash-dev libssl-dev libncurses-dev libcurl4-openssl-dev'
 demo='python3 mount util-linux'
 test="$demo libcmocka-dev openssl e2fsprogs xfsprogs btrfs-progs fuse3 bindfs procps coreutils findutils expect strace sqlite3
     clang libclang-rt-14-dev llvm clang-tidy clang-format cppcheck shellcheck mandoc groff man-db fatrace mmdebstrap tmux
@@ -16,7 +16,7 @@ bench="$demo fatrace inotify-tools auditd fapolicyd e2fsprogs procps strace"
 
 # chromium draws the HTML report: with all it needs 450 MB, installed in 20 s; zsh and fish try their completions
 # what may be absent: the part that wants it says that it did not run
-optional='openssl libclang-rt-14-dev llvm clang-tidy clang-format cppcheck shellcheck mandoc groff man-db fatrace inotify-tools auditd
+optional='libbpf-dev openssl libclang-rt-14-dev llvm clang-tidy clang-format cppcheck shellcheck mandoc groff man-db fatrace inotify-tools auditd
     fapolicyd xfsprogs btrfs-progs fuse3 bindfs expect strace sqlite3 clang mmdebstrap
     chromium zsh fish tmux systemd systemd-journal-remote prometheus python3-prometheus-client'
 
@@ -87,6 +87,7 @@ stands_for() {
     libsqlite3-dev) echo 'h:sqlite3.h' ;;
     libssl-dev) echo 'h:openssl/evp.h' ;;
     libcurl4-openssl-dev) echo 'h:curl/curl.h' ;;
+    libbpf-dev) echo 'h:bpf/libbpf.h' ;;
     libinih-dev) echo 'h:ini.h' ;;
     libncurses-dev) echo 'h:curses.h' ;;
     uthash-dev) echo 'h:uthash.h' ;;
