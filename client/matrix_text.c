@@ -37,9 +37,14 @@ static int put_notes(const Terminal *t, const WatchView *w, bool snapshot) {
         if (!w->facts.guard)
                 fputs("  this kernel has no seccomp user notification (5.6): mountwatch run has no guard\n",
                       t->file);
-        if (*reason)
+        if (w->facts.kernel)
+                fputs("  in sessions tagged late the kernel itself refuses (BPF-LSM)\n", t->file);
+        else if (w->policy == POLICY_DENY && w->kernel_reason)
+                fprintf(t->file, "  the kernel itself refuses nothing (BPF-LSM): %s\n",
+                        w->kernel_reason);
+        if (*reason && !w->facts.kernel)
                 fprintf(t->file, "  opens cannot be held for sessions tagged late: %s\n", reason);
-        else if (!w->facts.hold)
+        else if (!w->facts.hold && !w->facts.kernel)
                 fputs("  whether opens can be held is not known: the filesystem does not answer, or nobody has looked\n",
                       t->file);
         return 0;

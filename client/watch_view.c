@@ -6,8 +6,8 @@
 #include "common/operation_json.h"
 
 static void watch_view_done(WatchView *w) {
-        char *texts[] = {w->name,   w->path,   w->untagged, w->state,      w->tier,
-                         w->fstype, w->reason, w->hold,     w->hold_reason};
+        char *texts[] = {w->name,   w->path,   w->untagged, w->state,       w->tier,
+                         w->fstype, w->reason, w->hold,     w->hold_reason, w->kernel_reason};
 
         for (size_t i = 0; i < ELEMENTSOF(texts); i++)
                 free(texts[i]);
@@ -42,6 +42,9 @@ static int read_facts(json_object *o, WatchView *w) {
         r = r < 0 ? r : json_get_text(o, "holdReason", &w->hold_reason);
         r = r < 0 ? r : json_get_bool(o, "preserve", &w->facts.preserve);
         r = r < 0 ? r : json_get_bool(o, "snapshot", &w->facts.snapshot);
+        r = r < 0 ? r : json_get_bool(o, "kernel", &w->facts.kernel);
+        r = r < 0 ? r : json_get_text(o, "kernelReason", &w->kernel_reason);
+        w->facts.kernel = w->facts.kernel && w->policy == POLICY_DENY;
         w->facts.hold = str_equal(w->hold, "possible");
         for (OpType op = 0; op < _OP_MAX; op++)
                 w->facts.sight[op] = w->coverage.op[op];

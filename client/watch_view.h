@@ -19,6 +19,7 @@ typedef struct WatchView {
         bool has_facts; /* what follows is known: it is a watch, not a session's memory of one */
         MatrixFacts facts;
         char *hold, *hold_reason; /* word of the description file; NULL: none */
+        char *kernel_reason;      /* why the kernel itself would refuse nothing; NULL: none */
 } WatchView;
 
 typedef struct WatchViews {

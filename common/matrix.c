@@ -30,6 +30,10 @@ static bool is_asked(const MatrixFacts *f, MatrixRow row, bool guarded) {
         return guarded ? f->guard && rows[row].guard : f->hold && rows[row].hold;
 }
 
+static bool is_refused(const MatrixFacts *f, MatrixRow row, bool guarded) {
+        return is_asked(f, row, guarded) || (!guarded && f->kernel && rows[row].guard);
+}
+
 static MatrixKeep keep_of(const MatrixFacts *f, bool asked, bool guarded) {
         if (!f->preserve)
                 return MATRIX_KEEP_NO;
@@ -44,7 +48,7 @@ MatrixCell matrix_cell(const MatrixFacts *f, MatrixRow row, bool guarded) {
 
         return (MatrixCell){
                 .seen = f->sight[rows[row].op],
-                .refusable = asked,
+                .refusable = is_refused(f, row, guarded),
                 .keep = keep_of(f, asked, guarded),
         };
 }
@@ -54,5 +58,5 @@ bool matrix_is_refusable(const MatrixFacts *f, OpType op, bool guarded) {
 
         while (row < _MATRIX_ROW_MAX && rows[row].op != op)
                 row++;
-        return row < _MATRIX_ROW_MAX && is_asked(f, row, guarded);
+        return row < _MATRIX_ROW_MAX && is_refused(f, row, guarded);
 }

@@ -30,8 +30,9 @@ typedef struct MatrixFacts {
         Sight sight[_OP_MAX]; /* of the watch */
         bool guard;           /* the kernel has what a guard needs */
         bool hold;            /* opens can be held on this filesystem */
-        bool preserve;        /* Preserve= */
-        bool snapshot;        /* SnapshotMax= is not 0 */
+        bool kernel;   /* sessions without a guard are refused by the kernel itself, under deny */
+        bool preserve; /* Preserve= */
+        bool snapshot; /* SnapshotMax= is not 0 */
 } MatrixFacts;
 
 typedef struct MatrixCell {

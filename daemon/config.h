@@ -28,9 +28,19 @@ typedef struct Webhook {
         char *secret; /* what was in secret_file; NULL: none. Not for logs */
 } Webhook;
 
+/* Who refuses: the kernel itself (BPF-LSM) in sessions without a guard, the seccomp guard in those of mountwatch run. */
+typedef enum GuardEngine {
+        GUARD_ENGINE_AUTO, /* both, where they are to be had */
+        GUARD_ENGINE_BPF, /* the kernel, in every session; the seccomp guard only where the kernel cannot */
+        GUARD_ENGINE_SECCOMP, /* the seccomp guard alone */
+        GUARD_ENGINE_NONE,
+        _GUARD_ENGINE_MAX,
+} GuardEngine;
+
 typedef struct Config {
         char *group; /* NULL: "mountwatch" */
         unsigned retain_days;
+        GuardEngine guard_engine;
         usec_t hold_deadline;    /* how long a call is held at most */
         usec_t alert_interval;   /* from the first alert to the first update */
         uint64_t preserve_total; /* bytes of preserved files, over all sessions */

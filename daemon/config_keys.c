@@ -11,6 +11,8 @@
 static const ConfigKey daemon_keys[] = {
         {"Group", offsetof(Config, group), config_parse_group, .fallback = "mountwatch"},
         {"RetainDays", offsetof(Config, retain_days), config_parse_days, .fallback = "90"},
+        {"GuardEngine", offsetof(Config, guard_engine), config_parse_guard_engine,
+         .fallback = "auto"},
         {"HoldDeadline", offsetof(Config, hold_deadline), config_parse_seconds, .fallback = "60"},
         {"AlertInterval", offsetof(Config, alert_interval), config_parse_seconds, .fallback = "30"},
         {"PreserveTotal", offsetof(Config, preserve_total), config_parse_size, .fallback = "10G"},

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "common/strv.h"
+#include "daemon/config.h"
 #include "daemon/config_value.h"
 #include "daemon/core/url.h"
 #include "daemon/core/watch.h"
@@ -327,6 +328,22 @@ int config_parse_untagged(const char *value, void *field, char **ret_reason) {
                 return invalid(ret_reason, Q " is none of ignore, record, alert", value);
         *(Untagged *) field = (Untagged) k;
         return 0;
+}
+
+int config_parse_guard_engine(const char *value, void *field, char **ret_reason) {
+        static const char *const words[_GUARD_ENGINE_MAX] = {
+                [GUARD_ENGINE_AUTO] = "auto",
+                [GUARD_ENGINE_BPF] = "bpf",
+                [GUARD_ENGINE_SECCOMP] = "seccomp",
+                [GUARD_ENGINE_NONE] = "none",
+        };
+
+        for (int i = 0; i < _GUARD_ENGINE_MAX; i++)
+                if (str_equal(words[i], value)) {
+                        *(GuardEngine *) field = (GuardEngine) i;
+                        return 0;
+                }
+        return invalid(ret_reason, Q " is none of auto, bpf, seccomp, none", value);
 }
 
 int config_parse_kill_scope(const char *value, void *field, char **ret_reason) {

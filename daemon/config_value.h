@@ -22,6 +22,7 @@ int config_parse_format(const char *value, void *field, char **ret_reason);  /* 
 int config_parse_severity(const char *value, void *field, char **ret_reason);
 int config_parse_policy(const char *value, void *field, char **ret_reason);
 int config_parse_untagged(const char *value, void *field, char **ret_reason);
+int config_parse_guard_engine(const char *value, void *field, char **ret_reason);
 int config_parse_kill_scope(const char *value, void *field, char **ret_reason);
 
 #endif

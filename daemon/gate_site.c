@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/gate_site.h"
+#include "daemon/bar.h"
 #include "daemon/held.h"
 #include "daemon/job.h"
 #include "daemon/log.h"
@@ -22,6 +23,10 @@ typedef struct Site {
         sd_event_source *hold_source;
         int hold_state; /* as hold_state() */
         char reason[256];
+        int root_fd; /* for the bar, -1: none */
+        bool barred; /* the kernel refuses by itself what is under deny */
+        bool no_bar; /* it cannot */
+        unsigned bar;
 } Site;
 
 /* A start that waits for gates to stand. */
@@ -46,6 +51,8 @@ typedef struct Look {
         char name[65];
         char *path;
         WatchSites *place;
+        bool wants_root;
+        int root_fd;
 } Look;
 
 /* ---- places ---- */
@@ -54,6 +61,9 @@ static void check_openings(GateSites *s);
 static void apply_holds(GateSites *s);
 static void site_tell_lapses(Site *site);
 static void site_close_hold(Site *site);
+static void site_close_bar(Site *site);
+static bool bar_is_wanted_on(GateSites *s, const WatchSpec *spec);
+static int site_look(Site *site, const WatchSpec *spec);
 
 static Site *site_find(GateSites *s, const char *name) {
         Site *site;
@@ -78,6 +88,8 @@ static void look_run(void *userdata) {
         look->place = places_new();
         if (look->place && watch_sites_add(look->place, look->name, look->path) < 0)
                 look->place = watch_sites_unref(look->place);
+        if (look->place && look->wants_root)
+                look->root_fd = bar_open_root(look->path);
 }
 
 static bool copy_place(WatchSites *into, const WatchSite *from) {
@@ -126,6 +138,9 @@ static void look_done(Manager *m, void *userdata) {
                         site_tell_lapses(site);
                         site_close_hold(site);
                 }
+                site_close_bar(site);
+                site->root_fd = TAKE_FD(look->root_fd);
+                site->no_bar = look->wants_root && site->root_fd < 0;
                 (void) watch_sites_unref(site->place);
                 site->place = TAKE_PTR(look->place);
                 all = places_all(m->gate_sites);
@@ -137,6 +152,8 @@ static void look_done(Manager *m, void *userdata) {
                 check_openings(m->gate_sites);
         }
         (void) watch_sites_unref(look->place);
+        if (look->root_fd >= 0)
+                (void) close(look->root_fd);
         free(look->path);
         free(look);
 }
@@ -154,6 +171,8 @@ static int site_look(Site *site, const WatchSpec *spec) {
         if (!look)
                 return -ENOMEM;
         memcpy(look->name, site->name, sizeof look->name);
+        look->root_fd = -1;
+        look->wants_root = bar_is_wanted_on(site->all, spec);
         look->path = strdup(spec->path);
         r = look->path ? job_start(site->all->manager->jobs, look_run, look_done, look) : -ENOMEM;
         if (r < 0) {
@@ -216,6 +235,7 @@ static void site_close_hold(Site *site) {
 static void site_free(Site *site) {
         DL_DELETE(site->all->sites, site);
         site_close_hold(site);
+        site_close_bar(site);
         (void) watch_sites_unref(site->place);
         free(site);
 }
@@ -226,6 +246,7 @@ static Site *site_new(GateSites *s, const char *name) {
         if (!site)
                 return NULL;
         site->all = s;
+        site->root_fd = -1;
         (void) strncpy(site->name, name, sizeof site->name - 1);
         DL_APPEND(s->sites, site);
         return site;
@@ -250,13 +271,74 @@ int gate_sites_refresh(GateSites *s) {
         return r;
 }
 
-/* ---- holds ---- */
+/* ---- bars ---- */
 
-static bool hold_is_wanted(GateSites *s, const Watched *w) {
+static bool bar_is_wanted_on(GateSites *s, const WatchSpec *spec) {
         Live *l, *next;
 
         HASH_ITER (hh, s->manager->live, l, next)
-                if (!live_is_guarded(l) && !l->guard_promised && live_needs_gate_on(l, w->spec))
+                if (bar_is_wanted(s->manager->bars, l, spec))
+                        return true;
+        return false;
+}
+
+static void site_close_bar(Site *site) {
+        if (site->barred)
+                bar_drop(site->all->manager->bars, site->bar, site->root_fd);
+        site->barred = false;
+        if (site->root_fd >= 0)
+                (void) close(site->root_fd);
+        site->root_fd = -1;
+}
+
+/* The kernel refuses there what this session does, or is about to: nothing need be held for it but what Preserve= wants. */
+static bool leaves_to_kernel(Site *site, const Live *l, const WatchSpec *spec) {
+        return !site->no_bar && !spec->preserve && bar_is_wanted(site->all->manager->bars, l, spec);
+}
+
+static void apply_bars(GateSites *s) {
+        Site *site;
+
+        bars_update_sessions(s->manager->bars);
+        DL_FOREACH (s->sites, site) {
+                const Watched *w = watched_find(s->manager, site->name);
+                int r;
+
+                if (!w || !bar_is_wanted_on(s, w->spec)) {
+                        site_close_bar(site);
+                        continue;
+                }
+                if (site->barred || site->no_bar)
+                        continue;
+                if (site->root_fd < 0 || !site->place) {
+                        /* nobody wanted it when somebody looked last */
+                        site->no_bar = !site->looking && site_look(site, w->spec) < 0;
+                        continue;
+                }
+                r = bar_put(s->manager->bars, w->spec, &site->place->sites[0], site->root_fd,
+                            &site->bar);
+                site->barred = r >= 0;
+                site->no_bar = r < 0;
+                if (r < 0)
+                        log_warning("watch '%s': the kernel cannot refuse by itself: %s",
+                                    site->name, strerror(-r));
+        }
+}
+
+bool gate_sites_bar(GateSites *s, const Live *l, const WatchSpec *spec) {
+        Site *site = site_find(s, spec->name);
+
+        return site && site->barred && bar_is_wanted(s->manager->bars, l, spec);
+}
+
+/* ---- holds ---- */
+
+static bool hold_is_wanted(GateSites *s, Site *site, const Watched *w) {
+        Live *l, *next;
+
+        HASH_ITER (hh, s->manager->live, l, next)
+                if (!live_is_guarded(l) && !l->guard_promised && live_needs_gate_on(l, w->spec) &&
+                    !leaves_to_kernel(site, l, w->spec))
                         return true;
         return false;
 }
@@ -269,7 +351,7 @@ static void tell_not_held(Site *site) {
 
         HASH_ITER (hh, m->live, l, next)
                 if (w && !live_is_guarded(l) && !l->guard_promised &&
-                    live_needs_gate_on(l, w->spec))
+                    live_needs_gate_on(l, w->spec) && !leaves_to_kernel(site, l, w->spec))
                         live_add_loss(l, "not-enforced", site->name, manager_now(m), 0, 0);
 }
 
@@ -327,11 +409,12 @@ static int site_open_hold(Site *site, const WatchSpec *spec) {
 static void apply_holds(GateSites *s) {
         Site *site;
 
+        apply_bars(s);
         DL_FOREACH (s->sites, site) {
                 const Watched *w = watched_find(s->manager, site->name);
                 int r = 0;
 
-                if (!w || !hold_is_wanted(s, w)) {
+                if (!w || !hold_is_wanted(s, site, w)) {
                         site_close_hold(site);
                         continue;
                 }
@@ -415,7 +498,10 @@ static bool stands(GateSites *s, const Opening *o) {
                 if (site->looking && !site->place)
                         return false;
                 if (!o->is_guard && w && site->place && site->hold_state == 0 &&
-                    hold_is_wanted(s, w))
+                    hold_is_wanted(s, site, w))
+                        return false;
+                if (!o->is_guard && w && site->looking && !site->barred &&
+                    bar_is_wanted_on(s, w->spec))
                         return false;
         }
         return true;

@@ -41,4 +41,7 @@ void gate_sites_take_lapses(GateSites *s);
 /* What can be refused on a watch for a session without a guard: 0 nothing (and why), 1 opens. */
 int gate_sites_can_hold(GateSites *s, const char *watch, const char **ret_reason);
 
+/* Whether the kernel refuses by itself what this session would change in that watch. */
+bool gate_sites_bar(GateSites *s, const Live *l, const WatchSpec *spec);
+
 #endif

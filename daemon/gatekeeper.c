@@ -127,6 +127,7 @@ static char *copy_or_null(const char *s) {
 
 void gatekeeper_record(Manager *m, const Attempt *a, Action action) {
         Live *l = live_find(m, a->session);
+        Image *image = NULL;
         Process *p;
         Operation op = {
                 .op = access_operation(a->access.type),
@@ -153,8 +154,14 @@ void gatekeeper_record(Manager *m, const Attempt *a, Action action) {
                 l->session->operations++;
                 l->session->violations += op.violation;
                 intake_processes(m);
-                p = process_table_find(m->processes, a->pid);
-                record_operation(m, &op, p ? p->image : NULL, a->pid);
+                /* what it ran at that moment: it need not have waited for us */
+                p = process_table_author(m->processes, a->pid, /* gone= */ false, a->since,
+                                         a->since);
+                if (p)
+                        image = process_image_at(p, a->since);
+                else if ((p = process_table_find(m->processes, a->pid)))
+                        image = p->image;
+                record_operation(m, &op, image, a->pid);
         }
         operation_done(&op);
 }

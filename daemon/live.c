@@ -3,6 +3,7 @@
 #include "common/matrix.h"
 #include "common/strv.h"
 #include "daemon/alert.h"
+#include "daemon/bar.h"
 #include "daemon/barrier.h"
 #include "daemon/follow.h"
 #include "daemon/gate_site.h"
@@ -196,7 +197,9 @@ void live_store_watches(Live *l) {
         DL_FOREACH (m->watches, w) {
                 Coverage coverage = w->status.coverage;
                 const bool gate = has_gate_on(l, w);
-                const MatrixFacts facts = {.guard = gate, .hold = gate};
+                const MatrixFacts facts = {.guard = gate,
+                                           .hold = gate,
+                                           .kernel = gate_sites_bar(m->gate_sites, l, w->spec)};
 
                 for (OpType op = 0; op < _OP_MAX; op++)
                         coverage.deny[op] = matrix_is_refusable(&facts, op, live_is_guarded(l));
@@ -324,6 +327,7 @@ static void live_finish(Manager *m, Live *l) {
         char id[sizeof s->id];
         int r;
 
+        bars_take(m->bars);
         gate_sites_take_lapses(m->gate_sites);
         s->state = l->killed ? SESSION_KILLED : SESSION_STOPPED;
         s->stopped = l->ended;

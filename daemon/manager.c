@@ -3,6 +3,7 @@
 #include "common/strv.h"
 #include "daemon/alert.h"
 #include "daemon/auto_session.h"
+#include "daemon/bar.h"
 #include "daemon/barrier.h"
 #include "daemon/gate_site.h"
 #include "daemon/hashing.h"
@@ -353,6 +354,8 @@ static int make_gates(Manager *m) {
         if (r >= 0)
                 r = gatekeeper_new(m, &m->gatekeeper);
         if (r >= 0)
+                r = bars_new(m, &m->bars);
+        if (r >= 0)
                 r = gate_sites_new(m, &m->gate_sites);
         if (r >= 0)
                 r = prospects_new(m, &m->prospects);
@@ -478,6 +481,7 @@ Manager *manager_free(Manager *m) {
         webhook_test_free_all(m);
         (void) prospects_free(m->prospects);
         (void) gate_sites_free(m->gate_sites);
+        (void) bars_free(m->bars);
         (void) api_server_free(m->api);
         DL_FOREACH_SAFE (m->watches, w, next) {
                 DL_DELETE(m->watches, w);

@@ -31,6 +31,7 @@ typedef struct Keeping Keeping;
 typedef struct Gate Gate;
 typedef struct Gatekeeper Gatekeeper;
 typedef struct GateSites GateSites;
+typedef struct Bars Bars;
 typedef struct Jobs Jobs;
 typedef struct Watchdog Watchdog;
 typedef struct Webhooks Webhooks;
@@ -72,6 +73,7 @@ struct Manager {
         Jobs *jobs;
         Gatekeeper *gatekeeper;
         GateSites *gate_sites;
+        Bars *bars;
         Watchdog *watchdog;
         Held *held; /* list */
         uint64_t next_held;

@@ -2,6 +2,7 @@
 /* StartSession: from the wish to its answer, which comes when watches, snapshots and holds stand. */
 #include "common/operation_json.h"
 #include "common/strv.h"
+#include "daemon/bar.h"
 #include "daemon/core/authorisation.h"
 #include "daemon/gate_site.h"
 #include "daemon/kernel/proc.h"
@@ -78,6 +79,7 @@ static void on_holds_stand(Manager *m, int r, void *userdata) {
                 const char *reason;
 
                 if (live && live_needs_gate_on(live, w->spec) && !live_is_guarded(live) &&
+                    !gate_sites_bar(m->gate_sites, live, w->spec) &&
                     !gate_sites_can_hold(m->gate_sites, w->spec->name, &reason))
                         start_warn(s, w->spec->name,
                                    reason[0] ? reason : "opens cannot be held yet");
@@ -89,6 +91,21 @@ static void on_holds_stand(Manager *m, int r, void *userdata) {
                 s = NULL;
         else
                 start_answer(m, s, /* guard= */ false);
+}
+
+/* GuardEngine=bpf does without the seccomp guard where the kernel does all that it would: refuse. */
+static bool takes_guard(Manager *m, const Live *l) {
+        Watched *w;
+
+        if (m->config->guard_engine == GUARD_ENGINE_NONE)
+                return false;
+        if (m->config->guard_engine != GUARD_ENGINE_BPF)
+                return true;
+        DL_FOREACH (m->watches, w)
+                if (live_needs_gate_on(l, w->spec) &&
+                    (w->spec->preserve || !bar_is_wanted(m->bars, l, w->spec)))
+                        return true;
+        return false;
 }
 
 static void on_started(Manager *m, int r, Live *live, Watched *const *missing, size_t n_missing,
@@ -108,7 +125,7 @@ static void on_started(Manager *m, int r, Live *live, Watched *const *missing, s
                 start_warn(s, missing[i]->spec->name,
                            "not ready yet: its filesystem does not answer");
         needed = gatekeeper_is_needed(m, live) && !live_is_guarded(live);
-        promised = needed && s->guard;
+        promised = needed && s->guard && takes_guard(m, live);
         if (promised)
                 gate_sites_expect_guard(m->gate_sites, live);
         else if (needed && gate_sites_update_holds(m->gate_sites, on_holds_stand, s) >= 0) {

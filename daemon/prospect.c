@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/prospect.h"
+#include "daemon/bar.h"
 #include "daemon/gate_site.h"
 #include "daemon/job.h"
 #include "daemon/kernel/guard_probe.h"
@@ -143,6 +144,8 @@ void prospects_facts(const Watched *w, MatrixFacts *ret) {
                 .guard = guard_probe(),
                 .hold = w->hold == HOLD_POSSIBLE ||
                         gate_sites_can_hold(w->manager->gate_sites, w->spec->name, &reason),
+                .kernel = w->spec->policy == POLICY_DENY &&
+                        bars_can(w->manager->bars, w->spec, &reason),
                 .preserve = w->spec->preserve,
                 .snapshot = w->spec->snapshot_max > 0,
         };

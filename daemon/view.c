@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/view.h"
 #include "common/operation_json.h"
+#include "daemon/bar.h"
 #include "daemon/held.h"
 #include "daemon/live.h"
 #include "daemon/prospect.h"
@@ -123,6 +124,7 @@ static json_object *view_watch(const WatchSpec *spec, Scope scope, Untagged unta
 
 json_object *view_watched(const Watched *w) {
         Coverage coverage = w->status.coverage;
+        const char *reason;
         MatrixFacts facts;
         json_object *o;
 
@@ -138,6 +140,9 @@ json_object *view_watched(const Watched *w) {
                               : prospect_hold_to_string(w->hold));
         if (!facts.hold && w->hold_reason[0])
                 add_text(o, "holdReason", w->hold_reason);
+        add(o, "kernel", json_object_new_boolean(bars_can(w->manager->bars, w->spec, &reason)));
+        if (reason[0])
+                add_string(o, "kernelReason", reason);
         add(o, "preserve", json_object_new_boolean(facts.preserve));
         add(o, "snapshot", json_object_new_boolean(facts.snapshot));
         return o;
