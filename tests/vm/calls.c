@@ -31,7 +31,7 @@ static void expect(const char *call, const char *op, const char *path, long r) {
         int error = errno;
 
         if (r >= 0 || error != EPERM) {
-                fprintf(stderr, "%s %s: %s\n", call, path,
+                fprintf(stderr, "calls: %s %s: %s\n", call, path,
                         r < 0 ? strerror(error) : "was not refused");
                 failures++;
         }
@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
         /* what only reads is let, O_CREAT or not */
         fd = open(in(argv[1], "readcreat"), O_RDONLY | O_CREAT, 0644);
         if (fd < 0) {
-                fprintf(stderr, "open for reading: %s\n", strerror(errno));
+                fprintf(stderr, "calls: open for reading: %s\n", strerror(errno));
                 failures++;
         }
         opens(argv[1]);
