@@ -49,11 +49,10 @@ static char *outside_path(Translator *t, const Side *s) {
         return path;
 }
 
-/* The same process gave a name back. */
+/* The same process gave a name back. A side outside, where only directories are marked, has no name in either. */
 static bool is_reverse(const Record *first, const Record *rec) {
         return first->fan.mask & rec->fan.mask & FAN_BIT_RENAME && rec->fan.pid == first->fan.pid &&
-                rec->at_id == first->to_id && rec->to_id == first->at_id && first->fan.at.name &&
-                first->fan.to.name && rec->fan.at.name && rec->fan.to.name &&
+                rec->at_id == first->to_id && rec->to_id == first->at_id &&
                 str_equal(rec->fan.at.name, first->fan.to.name) &&
                 str_equal(rec->fan.to.name, first->fan.at.name);
 }
@@ -344,7 +343,7 @@ static const Record *find_repeated(Translator *t, const Batch *b, size_t i, cons
         size_t k, from = i > REPEAT_LOOKBACK ? i - REPEAT_LOOKBACK : 0;
         GroundStat s;
 
-        if (!m->old.directory || !m->new.directory)
+        if (!m->old.directory || !m->new.directory || !rec->fan.at.name || !rec->fan.to.name)
                 return NULL;
         for (k = i; k-- > from;) {
                 const Record *first = &b->records[k];
