@@ -33,6 +33,8 @@ SBINDIR ?= $(PREFIX)/sbin
 DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(DATADIR)/man
 DOCDIR ?= $(DATADIR)/doc/mountwatch
+USERUNITDIR ?= $(call systemd_dir,systemduserunitdir,/usr/lib/systemd/user)
+AUTOSTARTDIR ?= $(SYSCONFDIR)/xdg/autostart
 BASHCOMPDIR ?= $(DATADIR)/bash-completion/completions
 ZSHCOMPDIR ?= $(DATADIR)/zsh/site-functions
 FISHCOMPDIR ?= $(DATADIR)/fish/vendor_completions.d
@@ -241,6 +243,7 @@ MAN8 := docs/man/mountwatchd.8
 DOCS := README.md docs/architecture.md docs/matrix.md docs/journal.md docs/webhooks.md docs/alert.schema.json
 UNITS := mountwatch.service mountwatch.socket mountwatch-metrics.service mountwatch-metrics.timer
 D = $(DESTDIR)
+fill = sed 's|@BINDIR@|$(BINDIR)|g; s|@SBINDIR@|$(SBINDIR)|g; s|@SYSCONFDIR@|$(SYSCONFDIR)|g'
 
 install: all
 	install -d $(D)$(BINDIR) $(D)$(SBINDIR) $(D)$(MANDIR)/man1 $(D)$(MANDIR)/man5 $(D)$(MANDIR)/man7 $(D)$(MANDIR)/man8 \
@@ -259,8 +262,11 @@ install: all
 	install -m 644 $(B)/completion/mountwatch.bash $(D)$(BASHCOMPDIR)/mountwatch
 	install -m 644 $(B)/completion/mountwatch.zsh $(D)$(ZSHCOMPDIR)/_mountwatch
 	install -m 644 $(B)/completion/mountwatch.fish $(D)$(FISHCOMPDIR)/mountwatch.fish
-	for u in $(UNITS); do sed 's|@BINDIR@|$(BINDIR)|g; s|@SBINDIR@|$(SBINDIR)|g; s|@SYSCONFDIR@|$(SYSCONFDIR)|g' systemd/$$u >$(D)$(SYSTEMUNITDIR)/$$u; \
-		chmod 644 $(D)$(SYSTEMUNITDIR)/$$u; done
+	for u in $(UNITS); do $(fill) systemd/$$u >$(D)$(SYSTEMUNITDIR)/$$u; chmod 644 $(D)$(SYSTEMUNITDIR)/$$u; done
+	install -d $(D)$(USERUNITDIR) $(D)$(AUTOSTARTDIR)
+	$(fill) systemd/mountwatch-agent.service >$(D)$(USERUNITDIR)/mountwatch-agent.service
+	$(fill) systemd/mountwatch-agent.desktop >$(D)$(AUTOSTARTDIR)/mountwatch-agent.desktop
+	chmod 644 $(D)$(USERUNITDIR)/mountwatch-agent.service $(D)$(AUTOSTARTDIR)/mountwatch-agent.desktop
 	install -m 644 systemd/mountwatch.sysusers $(D)$(SYSUSERSDIR)/mountwatch.conf
 	install -m 644 systemd/mountwatch.catalog $(D)$(CATALOGDIR)
 	[ -e $(D)$(SYSCONFDIR)/mountwatch/mountwatch.conf ] || \
@@ -274,6 +280,7 @@ uninstall:
 	rm -rf $(D)$(DOCDIR) $(D)$(DATADIR)/mountwatch
 	rm -f $(D)$(BASHCOMPDIR)/mountwatch $(D)$(ZSHCOMPDIR)/_mountwatch $(D)$(FISHCOMPDIR)/mountwatch.fish
 	rm -f $(UNITS:%=$(D)$(SYSTEMUNITDIR)/%) $(D)$(SYSUSERSDIR)/mountwatch.conf $(D)$(CATALOGDIR)/mountwatch.catalog
+	rm -f $(D)$(USERUNITDIR)/mountwatch-agent.service $(D)$(AUTOSTARTDIR)/mountwatch-agent.desktop
 	cmp -s systemd/mountwatch.conf $(D)$(SYSCONFDIR)/mountwatch/mountwatch.conf && \
 		rm $(D)$(SYSCONFDIR)/mountwatch/mountwatch.conf || true
 	[ ! -d $(D)$(SYSCONFDIR)/mountwatch ] || rmdir --ignore-fail-on-non-empty $(D)$(SYSCONFDIR)/mountwatch

@@ -11,14 +11,16 @@ build='gcc libc6-dev linux-libc-dev make pkg-config libsystemd-dev libseccomp-de
 demo='python3 mount util-linux'
 test="$demo libcmocka-dev openssl e2fsprogs xfsprogs btrfs-progs fuse3 bindfs procps coreutils findutils expect strace sqlite3
     clang libclang-rt-14-dev llvm clang-tidy clang-format cppcheck shellcheck mandoc groff man-db fatrace mmdebstrap tmux
-    chromium zsh fish systemd systemd-journal-remote prometheus python3-prometheus-client"
+    chromium zsh fish systemd systemd-journal-remote prometheus python3-prometheus-client
+    xvfb dbus notification-daemon xdotool imagemagick"
 bench="$demo fatrace inotify-tools auditd fapolicyd e2fsprogs procps strace"
 
 # chromium draws the HTML report: with all it needs 450 MB, installed in 20 s; zsh and fish try their completions
 # what may be absent: the part that wants it says that it did not run
 optional='libbpf-dev openssl libclang-rt-14-dev llvm clang-tidy clang-format cppcheck shellcheck mandoc groff man-db fatrace inotify-tools auditd
     fapolicyd xfsprogs btrfs-progs fuse3 bindfs expect strace sqlite3 clang mmdebstrap
-    chromium zsh fish tmux systemd systemd-journal-remote prometheus python3-prometheus-client'
+    chromium zsh fish tmux systemd systemd-journal-remote prometheus python3-prometheus-client
+    xvfb dbus notification-daemon xdotool imagemagick'
 
 is_optional() {
     for o in $optional; do

@@ -28,7 +28,10 @@ unit=$(find "$root" -name mountwatch.service)
 [ -n "$unit" ] || fail "no unit"
 metrics=$(find "$root" -name mountwatch-metrics.service)
 [ -n "$metrics" ] && [ -e "${metrics%service}timer" ] || fail "no unit for the metrics"
-! grep -n '@[A-Z]*@' "$unit" "$metrics" || fail "a placeholder is left in a unit"
+agent=$(find "$root" -name mountwatch-agent.service) autostart=$root/etc/xdg/autostart/mountwatch-agent.desktop
+grep -q 'ExecStart=/usr/bin/mountwatch agent' "$agent" || fail "the agent's unit starts another program"
+grep -q 'Exec=/usr/bin/mountwatch agent' "$autostart" || fail "the autostart starts another program"
+! grep -n '@[A-Z]*@' "$unit" "$metrics" "$agent" "$autostart" || fail "a placeholder is left in a unit"
 grep -q 'ExecStart=/usr/bin/mountwatch metrics' "$metrics" || fail "the metrics unit starts another program"
 grep -q 'ExecStart=/usr/sbin/mountwatchd' "$unit" || fail "the unit starts another program"
 "$root/usr/bin/mountwatch" --help >/dev/null || fail "the installed client does not run"
