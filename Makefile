@@ -52,6 +52,7 @@ help:
 	@echo 'make demo           installs what is missing, builds, shows a leaking test suite being caught (root)'
 	@echo 'make check          installs what is missing, runs every check (root; parts that cannot run say why)'
 	@echo 'make check-unit check-system check-cases check-fuzz check-install check-man analyze     the parts'
+	@echo 'make check-vm       the service in guests with SMB, NFS, sshfs on several kernels (root, qemu)'
 	@echo 'make bench          measures beside fatrace, inotifywait, auditd, fapolicyd where installed (root)'
 	@echo 'make fuzz           each fuzz target for FUZZ_SECONDS=60'
 	@echo 'make deps           installs the packages that are missing (Debian), says which are (elsewhere)'
@@ -169,6 +170,10 @@ check-system-san:
 	+@$(SAN_MAKE) check-system
 # the developers' set of reproduction cases when it lies beside the checkout, else the copy of it
 CASE_FILES = $(or $(sort $(wildcard ../shared/cases/[0-9]*)),$(sort $(wildcard tests/cases/[0-9]*)))
+
+# guests with real shares: needs qemu, builds images of a few gigabytes outside of the checkout, takes minutes
+check-vm: all
+	@B=$(B) TESTS="$(TESTS)" tests/vm/run.sh
 
 check-install: all
 	@tests/run install script tests/install.sh
@@ -290,6 +295,6 @@ clean:
 	rm -rf $(B) $(SAN_B) $(FUZZ_B)
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all help deps check check-unit check-system check-cases check-unit-san check-system-san check-install check-man \
+.PHONY: all help deps check check-unit check-system check-cases check-unit-san check-system-san check-install check-man check-vm \
 	check-format check-tidy check-cppcheck check-shellcheck check-fuzz fuzz-replay fuzz fuzz-build analyze demo bench \
 	install uninstall clean FORCE
