@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # On a terminal the command is what the terminal talks to: it reads, Ctrl-C reaches it, it can be stopped and continued.
 . "$(dirname "$0")/lib.sh"
+export TERM=xterm NO_COLOR=''
 scratch
 daemon_start - <<CONF
 [Watch case]
